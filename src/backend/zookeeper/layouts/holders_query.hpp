@@ -53,12 +53,14 @@ class holders_query : public node_query<std::vector<holder>> {
   void read_answer(const reply&, time_point now);
   void read_locks(const node_children&);
   void ask_more(time_point now);
+  void ask_again(const std::string& name, time_point now);
   void complete(std::vector<holder>& all) final;
 
   const std::string chroot_, name_;
   const query_scope scope_;
   std::deque<question> asked_;     // in the order of sending
   std::deque<std::string> names_;  // of locks that are not asked about yet
+  int repeats_left_ = 64;
 };
 
 }  // namespace holdfast::zookeeper
