@@ -47,86 +47,56 @@ moment judge::window_of_late_requests() const {
   return world_.schedule.kill_forbidden ? world_.store->window_of_waiter() : 0ns;
 }
 
-void judge::excuse(moment until) { excused_until_ = std::max(excused_until_, until); }
-
-void judge::excuse_client(const machine& m, moment ends, moment until) {
-  client_excuse& mine = client_excuses_[&m];
-  if (std::exchange(mine.is_over, false)) mine.since = world_.time.now();
-  mine.ends = std::max(mine.ends, ends);
-  mine.until = std::max(mine.until, until);
-}
-
-moment judge::troubled_since(const machine& m) const {
-  const auto found = client_excuses_.find(&m);
-  const bool is_well = found == client_excuses_.end() || found->second.is_over;
-  return is_well ? world_.time.now() : found->second.since;
-}
-
-// It has sent a request that the server has done. What was cut before is repeated with it, or with
-// the next one.
-void judge::end_excuse(machine& m) {
-  const auto found = client_excuses_.find(&m);
-  const moment now = world_.time.now();
-  if (found == client_excuses_.end()) return;
-  client_excuse& excuse = found->second;
-  if (now < excuse.ends || excuse.is_over || m.has_black_hole() || !m.is_connected()) return;
-  excuse.is_over = true;
-  excuse.until = std::min(excuse.until, now + world_.round_trips());
-}
-
-moment judge::excused_until() const {
-  moment out = excused_until_;
-  for (const auto& [client, excuse] : client_excuses_) out = std::max(out, excuse.until);
-  return out;
-}
-
-bool judge::is_excused(const machine& m) const {
-  if (m.has_black_hole()) return true;
-  const auto found = client_excuses_.find(&m);
-  return found != client_excuses_.end() && world_.time.now() < found->second.until;
-}
-
-// A recovery from the trouble of the whole world, or of a client, may have lasted until then.
-moment judge::last_excuse() const {
-  moment out = excused_until_;
-  for (const auto& [client, excuse] : client_excuses_)
-    if (excuse.until <= world_.time.now()) out = std::max(out, excuse.until);
-  return out;
-}
-
-double judge::excused_share() const { return lived_ > 0 ? excused_ / lived_ : 0; }
-
-void judge::count_excused_time() {
-  const moment now = world_.time.now();
-  const auto overlap = [&](moment until) {
-    return static_cast<double>(std::max(0ns, std::min(until, now) - counted_until_).count());
-  };
-  for (const machine* const m : world_.living()) {
-    const auto own = client_excuses_.find(m);
-    const moment until = own == client_excuses_.end() ? moment{} : own->second.until;
-    lived_ += overlap(moment::max());
-    excused_ += overlap(m->has_black_hole() ? now : std::max(excused_until_, until));
-  }
-  counted_until_ = now;
-}
-
-std::size_t judge::longest_queue() const {
-  std::size_t most = 0;
-  for (const lock_state& l : locks_) most = std::max(most, view_->queue_at(l.number).size());
-  return most;
-}
-
-moment judge::longest_lease() const {
+moment judge::longest_lease(const lock_state& l) const {
   auto most = static_cast<double>(view_->now_ms()) * 1e3;
-  for (const lock_state& l : locks_) {
-    if (!l.owner.empty()) most = std::max(most, static_cast<double>(l.expires_ms) * 1e3);
-    for (const auto& [id, ends] : l.members) most = std::max(most, ends);
-  }
+  if (!l.owner.empty()) most = std::max(most, static_cast<double>(l.expires_ms) * 1e3);
+  for (const auto& [id, ends] : l.members) most = std::max(most, ends);
   const double left = std::max(0.0, most - view_->now_us());
   // Another program's lock without an end is checked every three seconds.
   if (left * 1e3 > static_cast<double>(lease_max_.count())) return lease_max_ + 3s;
   return std::chrono::microseconds(static_cast<std::int64_t>(left));
 }
+
+// Waiters check when the lease that they know of would have ended.
+void judge::excuse_leases(int lock) {
+  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  world_.excused.add(lock, world_.time.now() + longest_lease(l) + 500ms);
+}
+
+void judge::excuse_leases() {
+  for (const lock_state& l : locks_) excuse_leases(l.number);
+}
+
+// Of claims that have left since: those that wait in the queue, and have the lock.
+int judge::revived(const lock_state& l) const {
+  const auto is_new = [](const auto& all, std::string_view id) {
+    return std::ranges::find(all, id) == all.end();
+  };
+  int n = 0;
+  for (const std::string_view id : view_->queue_at(l.number)) n += is_new(l.line, id);
+  const auto owner = view_->owner_at(l.number);
+  n += owner && owner->text != l.owner;
+  return n;
+}
+
+// They check nothing: each may delay the waiters behind it for a lease. Where waiters have windows,
+// those of old ones may have been longer.
+void judge::excuse_old_queues() {
+  const moment window = world_.store->window_of_waiter();
+  moment until = world_.time.now() + lease_max_ + window * 2 + 500ms;
+  for (const lock_state& l : locks_) {
+    excuse_leases(l.number);
+    const int n = revived(l);
+    if (n > 0) {
+      const moment mine = world_.time.now() + lease_max_ * (n + 1) + window * 2 + 500ms;
+      world_.excused.add(l.number, mine);
+      until = std::max(until, mine);
+    }
+  }
+  excuse_ghosts(window > 0ns ? until : moment::max());
+}
+
+std::size_t judge::queue_length(int lock) const { return view_->queue_at(lock).size(); }
 
 void judge::begin_last_act() {
   const plan& p = world_.schedule;
@@ -134,8 +104,7 @@ void judge::begin_last_act() {
               window_of_late_requests();
   const bool may_run_out = p.kill_forbidden || clock_leaps_;
   if (!may_run_out) idle_max_ = std::min(idle_max_, free_max_ + p.ttl);
-  excused_until_ = world_.time.now();
-  client_excuses_.clear();
+  world_.excused.end_all();
 }
 
 void judge::excuse_ghosts(moment until) {
@@ -203,7 +172,6 @@ void judge::about_to_serve(const pipe& p, std::string_view bytes) {
 void judge::after_server(const pipe* by) {
   if (by) view_->served(const_cast<pipe*>(by)->owner().client, by->recent());
   if (by && world_.store->server_of(by->handle()) != world_.store->leading_server()) by = nullptr;
-  if (by && by->use().asks) end_excuse(const_cast<pipe*>(by)->owner());
   for (lock_state& l : locks_) look(l, by);
 }
 
@@ -216,7 +184,11 @@ void judge::look(lock_state& l, const pipe* by) {
   } else {
     l.owner.clear();
   }
-  if (l.owner != before) changed(l, before, lapsed, by);
+  if (l.owner != before) {
+    l.periods.back().lapsed = lapsed;
+    l.periods.push_back({world_.time.now(), l.owner});
+    changed(l, before, lapsed, by);
+  }
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
   const bool is_queued_mutex =
       can_.queue == seam::order::fifo && world_.schedule.locks_are == kind::mutex;
@@ -294,7 +266,7 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
 }
 
 void judge::after_event() {
-  count_excused_time();
+  world_.excused.advance();
   for (stay& s : stays_) judge_reports(s);
   for (int i = 0; i < world_.schedule.locks; ++i) {
     judge_holders(i);

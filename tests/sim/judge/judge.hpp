@@ -60,6 +60,8 @@ class world;
 //            | left then. A client that was stopped has as long after it goes on.
 //   given up | a waiter without a bound is not refused because the server does not answer, unless
 //            | an outage was as long as the outage-timeout; without trouble no user is.
+//   shown    | the holder of a mutex that holders() reports had it between the request and the
+//            | answer; where it reports none, none had it. Not judged where old data come back.
 //   break    | when break_lock() is answered, the owner that was seen has lost the lock. Not judged
 //            | of members, nor where old data come back.
 //   old      | no request of an old connection is executed after its successor has sent one to the
@@ -97,14 +99,10 @@ class judge final : public observer {
   void moved(moment window) override;
   void taken(moment window) override;
   void forget_numbers() override;
-  void excuse(moment until) override;
-  void excuse_client(const machine&, moment ends, moment until) override;
-  moment troubled_since(const machine&) const override;
-  moment excused_until() const override;
-  bool is_excused(const machine&) const override;
-  double excused_share() const override;
-  moment longest_lease() const override;
-  std::size_t longest_queue() const override;
+  void excuse_leases() override;
+  void excuse_leases(int lock) override;
+  void excuse_old_queues() override;
+  std::size_t queue_length(int lock) const override;
   void begin_last_act() override;
   moment free_max() const override { return free_max_; }
   void excuse_ghosts(moment until) override;
@@ -116,6 +114,7 @@ class judge final : public observer {
   void goes_on(const stay&) override;
   void gave_up(bool waits_on, moment asked, const base::failure& why) override;
   void broke(int lock, const std::string& owner, moment begun) override;
+  void shown(int lock, const std::vector<std::string>& owners, moment begun) override;
   void closes(const machine&, bool is_clean) override;
   void all_closed(bool has_crashes) override;
   bool is_kept_by_a_loser(int lock, const machine&) const override;
@@ -138,8 +137,14 @@ class judge final : public observer {
     int count = 0;
     moment since{};
   };
+  struct period {  // of one owner, or of none
+    moment since{};
+    std::string owner;
+    bool lapsed = false;  // before it ended
+  };
   struct lock_state {
     int number = 0;
+    std::vector<period> periods{{}};
     std::string key;
     std::vector<std::pair<std::string, double>> members;  // id and the end of its lease, in us
     std::vector<std::string> line;
@@ -200,16 +205,15 @@ class judge final : public observer {
   bool is_lost(std::string_view id) const;
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
   bool has_waiters(const lock_state&) const;
-  bool is_excused() const;
   bool is_lost_or_excused(std::string_view id) const;
   bool is_wanted(int lock) const;
-  moment last_excuse() const;
   moment window_of_late_requests() const;
-  void count_excused_time();
-  void end_excuse(machine&);
+  moment longest_lease(const lock_state&) const;
+  int revived(const lock_state&) const;
   void judge_reports(stay&);
   void judge_doubt(stay&) const;
   bool may_have_old_data() const;
+  bool was_owner(const lock_state&, std::string_view owner, moment since) const;
   static void note_released(lock_state&, std::string_view claim);
   void judge_once(const lock_state&, std::string_view claim);
   void judge_order_in_process(const stay&);
@@ -231,15 +235,7 @@ class judge final : public observer {
   std::unordered_map<const machine*, moment> believes_until_;  // by a clock that has stood
   moment lease_max_{};
   bool clock_leaps_ = false;
-  moment excused_until_{}, ghosts_excused_until_{};
-  struct client_excuse {
-    moment since{}, ends{};  // its trouble
-    moment until{};
-    bool is_over = true;  // it has recovered since
-  };
-  std::unordered_map<const machine*, client_excuse> client_excuses_;
-  moment counted_until_{};
-  double lived_ = 0, excused_ = 0;  // of all clients, in ns
+  moment ghosts_excused_until_{};
   moment window_of_waiter_{};
   moment free_max_{}, idle_max_{}, ghost_max_{};
 };

@@ -1,4 +1,4 @@
-// The judge's view of clients that are closed, and of what they leave.
+// The judge's view of what administrators are shown, and of what closed clients leave.
 #include <algorithm>
 
 #include "tests/sim/judge/judge.hpp"
@@ -25,6 +25,32 @@ bool judge::may_have_old_data() const {
   const plan& p = world_.schedule;
   return p.has(trouble::restart_saved) || p.has(trouble::resynced) ||
          std::ranges::any_of(p.faults, [](const fault& f) { return f.what >= trouble::promoted; });
+}
+
+// At some time since then; empty: there was none.
+bool judge::was_owner(const lock_state& l, std::string_view owner, moment since) const {
+  moment until = world_.time.now();
+  bool lapsed = l.expires_ms < view_->now_ms();
+  for (auto p = l.periods.rbegin(); p != l.periods.rend() && until >= since; ++p) {
+    const owner_is was = view_->kind_of(p->owner);
+    if (was == owner_is::foreign) return true;  // its id is of another form
+    if (owner.empty() && (was == owner_is::nobody || lapsed || p->lapsed)) return true;
+    const bool is_it =
+        was == owner_is::claim && owner.find(view_->claim_in(p->owner)) != owner.npos;
+    if (!owner.empty() && is_it) return true;
+    lapsed = false;
+    until = p->since;
+  }
+  return owner.empty() && can_.shown_by_renewal;
+}
+
+void judge::shown(int lock, const std::vector<std::string>& owners, moment begun) {
+  if (world_.schedule.locks_are != kind::mutex || may_have_old_data()) return;
+  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  const std::string owner = owners.empty() ? std::string() : owners.front();
+  if (owners.size() > 1 || !was_owner(l, owner, begun))
+    world_.complain("shown: " + (owner.empty() ? "no holder" : owner) + " was shown of " + l.key +
+                    ", which was not so");
 }
 
 // Where CLIENT KILL is forbidden, requests of old connections may still arrive, and no withdrawal

@@ -16,12 +16,10 @@ std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " m
 
 }  // namespace
 
-bool judge::is_excused() const { return world_.time.now() < excused_until_; }
-
 bool judge::is_lost_or_excused(std::string_view id) const {
   if (is_lost(id)) return true;
   const machine* const m = world_.machine_of(view_->client_in(id));
-  return m && is_excused(*m);
+  return m && world_.excused.covers(*m);
 }
 
 void judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
@@ -92,7 +90,8 @@ void judge::judge_freedom(int lock) {
   l.lost_ahead = std::max(l.lost_ahead, lost);
   moment most = free_max_;
   if (l.lost_ahead > 0) most += window_of_waiter_ * l.lost_ahead + 1s;
-  if (is_excused() || now - std::max(*l.free_since, last_excuse()) <= most) return;
+  if (world_.excused.covers(lock)) return;
+  if (now - std::max(*l.free_since, world_.excused.last_end(lock)) <= most) return;
   world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
                   " while a user waits behind " + std::to_string(l.lost_ahead) + " lost ones");
 }
@@ -145,9 +144,9 @@ void judge::judge_stall(lock_state& l) {
   l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
   // A waiter in a queue goes by what it saw of the waiters before it.
   const moment more = can_.queue == seam::order::fifo ? 1s : 0s;
-  const moment end = std::max(l.stalled_until, last_excuse()) + free_max_ +
+  const moment end = std::max(l.stalled_until, world_.excused.last_end(l.number)) + free_max_ +
                      window_of_waiter_ * l.lost_in_stall + more;
-  if (is_excused() || now <= end) return;
+  if (world_.excused.covers(l.number) || now <= end) return;
   world_.complain("stalled: no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
                   ", and " + std::to_string(l.lost_in_stall) + " waiters are lost");
 }
@@ -164,7 +163,7 @@ void judge::judge_ghosts(int lock) {
       return view_->client_in(other) == client;
     });
     const machine* const m = world_.machine_of(client);
-    const bool is_judged = world_.acts(client) && !(m && is_excused(*m));
+    const bool is_judged = world_.acts(client) && !(m && world_.excused.covers(*m));
     if (is_judged && mine > world_.users_waiting(lock, client)) contended = client;
   }
   if (contended.empty() || contended != l.contended) {
@@ -221,7 +220,8 @@ std::string_view judge::idle_holder(int lock) const {
     const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
       return s.lock == lock && view_->claim_in(id) == s.claim;
     });
-    return !inside && !is_lost_or_excused(id) && view_->has_listener(view_->client_in(id));
+    return !inside && !is_lost_or_excused(id) && !view_->is_given_up(lock, id) &&
+           view_->has_listener(view_->client_in(id));
   };
   const std::string_view owner = now_owner(l);
   if (view_->kind_of(owner) == owner_is::claim) return is_idle(owner) ? owner : std::string_view();
@@ -243,7 +243,8 @@ void judge::judge_idleness(int lock) {
     l.idle_since = now;
     return;
   }
-  if (is_excused() || now - std::max(l.idle_since, last_excuse()) <= idle_max_) return;
+  if (world_.excused.covers(lock)) return;
+  if (now - std::max(l.idle_since, world_.excused.last_end(lock)) <= idle_max_) return;
   world_.complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
                   " with no user inside");
 }

@@ -45,6 +45,8 @@ class lock_view {
   // Readers, or holders of permits: id and the end of the lease, in us.
   virtual std::vector<std::pair<std::string_view, double>> members_at(int lock) const = 0;
   virtual int permits_of(int lock, std::string_view id) const = 0;
+  // The store will end it, and its client cannot any more: it has another session.
+  virtual bool is_given_up(int /*lock*/, std::string_view /*id*/) const { return false; }
   // How often the store counts it as a holder.
   virtual int holds_of(int /*lock*/, std::string_view /*id*/) const { return 1; }
   // Ids of which it keeps something else; of waiters only if `of_waiters`.

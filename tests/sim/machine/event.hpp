@@ -32,6 +32,7 @@ enum class event : std::uint8_t {
   warning = 20,            //
   violation = 21,          // rule
   closed = 22,             // client, whether it leaves nothing
+  holders_shown = 23,      // client, lock, how many there are
 };
 
 struct fact {

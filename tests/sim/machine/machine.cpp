@@ -164,10 +164,15 @@ void machine::resume() {
 }
 
 bool machine::is_connected() const {
-  const auto listens = [](const auto& p) { return p->use().listens; };
-  return std::ranges::none_of(pipes_, listens) || std::ranges::any_of(pipes_, [&](const auto& p) {
-           return listens(p) && p->alive() && world_.store->is_connected(p->handle());
-         });
+  bool listened = false, listens = false, asks = false;
+  for (const auto& p : pipes_) {
+    if (p->is_for_renewals()) continue;
+    if (p->is_opening()) return false;
+    const bool is_sound = p->is_sound();
+    (p->use().listens ? listens : asks) |= is_sound;
+    listened |= p->use().listens;
+  }
+  return asks && (listens || !listened);
 }
 
 void machine::die() noexcept {

@@ -45,6 +45,12 @@ std::string pipe::text_with(std::string_view what) const {
          ' ' + std::string(what);
 }
 
+bool pipe::is_sound() const {
+  if (!is_open() || lost_ || swallowing_ || !world_.store->is_in_service(handle_)) return false;
+  const moment now = world_.time.now();
+  return std::max({up_, down_, late_until_}) <= now + world_.longest_delay();
+}
+
 void pipe::write(std::string bytes) {
   segment all{.write = ++writes_, .bytes = std::move(bytes)};
   if (world_.is_recorded()) {
@@ -117,6 +123,7 @@ void pipe::deliver_part(std::string_view bytes) {
   owner_.post(down_, [me = shared_from_this(), b = std::string(bytes)] {
     if (me->left_ || me->lost_ || !me->events_) return;
     me->events_->on_bytes(std::as_bytes(std::span(b)));
+    if (!me->is_for_renewals_) me->world_.excused.answered(me->owner_);
     me->loop_.flush();
   });
 }

@@ -45,6 +45,9 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   int number() const noexcept { return number_; }
   int handle() const noexcept { return handle_; }
   bool alive() const noexcept { return !left_ && !lost_; }
+  bool is_opening() const noexcept { return alive() && !opened_; }
+  // Open, to a server in service, and neither direction is stopped.
+  bool is_sound() const;
   bool is_for_renewals() const noexcept { return is_for_renewals_; }
   bool is_over(const sim_loop& l) const noexcept { return &l == &loop_; }
   const connection_use& use() const noexcept { return use_; }

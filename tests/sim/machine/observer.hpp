@@ -48,16 +48,11 @@ class observer {
                                                 // are believed for so long
   virtual void taken(moment window) = 0;        // from a holder, which may believe for so long
   virtual void forget_numbers() = 0;            // the store counts anew
-  virtual void excuse(moment until) = 0;        // no rule about free locks is judged until then
-  // None that depends on it is until then, or until it is answered over sound connections after
-  // its trouble has ended.
-  virtual void excuse_client(const machine&, moment ends, moment until) = 0;
-  virtual moment troubled_since(const machine&) const = 0;  // now, where it has recovered
-  virtual moment excused_until() const = 0;                 // all of these
-  virtual bool is_excused(const machine&) const = 0;        // now
-  virtual double excused_share() const = 0;  // of the time that all clients have lived so far
-  virtual moment longest_lease() const = 0;  // of all that are at the server
-  virtual std::size_t longest_queue() const = 0;
+  // Leases of all locks, or of one, have changed.
+  virtual void excuse_leases() = 0;
+  virtual void excuse_leases(int lock) = 0;
+  virtual void excuse_old_queues() = 0;  // the server has old data since the last event
+  virtual std::size_t queue_length(int lock) const = 0;
   virtual void begin_last_act() = 0;    // no trouble is left, and no message is slow
   virtual moment free_max() const = 0;  // a lock may be free for so long while a user waits
   virtual void excuse_ghosts(moment until) = 0;  // nor one about withdrawn claims
@@ -73,6 +68,8 @@ class observer {
   // A client was answered that it has taken the lock from the owner, or that the owner did not have
   // it any more.
   virtual void broke(int lock, const std::string& owner, moment begun) = 0;
+  // The holders that a client was shown.
+  virtual void shown(int lock, const std::vector<std::string>& owners, moment begun) = 0;
   // The client is closed, and has reported whether it leaves nothing.
   virtual void closes(const machine&, bool is_clean) = 0;
   virtual void all_closed(bool has_crashes) = 0;

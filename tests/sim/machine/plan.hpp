@@ -105,6 +105,7 @@ struct plan {
   double split_share = 0;
   bool parts_wait = false;        // the second part of a message may come much later
   double fragment_share = 0;      // of replies that come in two parts
+  int inspections = 0;            // of locks, at some time until the end of the trouble
   bool has_small_limits = false;  // the server's scripts repeat a step twice at most, not 64 times
   double cancel_share = 0, timed_share = 0, attempt_share = 0;
   moment hold_max{}, think_max{};
@@ -114,6 +115,7 @@ struct plan {
   std::chrono::milliseconds outage_timeout{};  // zero: none
   bool kill_forbidden = false;
   int servers = 1;                   // of an ensemble, or behind one name
+  int observers = 0;                 // of an ensemble, the last ones of its servers
   std::chrono::milliseconds tick{};  // of its servers
   bool attaches_to_leader = false;   // clients look for it
   bool knows_one_server = false;     // each client another one

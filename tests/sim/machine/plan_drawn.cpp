@@ -166,6 +166,12 @@ void draw_fragments(plan& p) {
   if (d.chance(0.06)) p.fragment_share = d.share() / 2;
 }
 
+// The same for administrators that look who has a lock.
+void draw_inspections(plan& p) {
+  dice d(p.seed ^ 0x696e7370656374);
+  if (d.chance(0.06)) p.inspections = d.between(1, 8);
+}
+
 // The same for limits of scripts, and for a clock that stays as it is set.
 void draw_limits(plan& p) {
   dice d(p.seed ^ 0x6c696d697473);
@@ -242,6 +248,7 @@ void draw_resync(plan& p) {
 plan draw(std::uint64_t seed, flavour how, server_kind server) {
   dice d(seed * 2 + 1);
   plan p = start(seed, d);
+  draw_inspections(p);
   if (how == flavour::calm) return p;
   if (how == flavour::any) {
     p.kill_forbidden = d.chance(0.05);

@@ -42,6 +42,8 @@ class store_model {
   virtual void receive(int connection, std::string_view bytes) = 0;
   virtual void disconnect(int connection) = 0;
   virtual bool is_connected(int connection) const = 0;
+  // Its server does what the connection brings, and sends what its client waits for.
+  virtual bool is_in_service(int connection) const { return is_connected(connection); }
   // Of several servers behind one name: the connection's, and the one whose grants count.
   virtual int server_of(int /*connection*/) const { return 0; }
   virtual int leading_server() const { return 0; }

@@ -28,6 +28,7 @@ void hear_warning(log_level, std::string_view line, void*) {
 world::world(const plan& p, const world_parts& parts, recording r, std::ostream* trace)
     : schedule(p),
       chance(p.seed),
+      excused(*this, p.locks),
       store(parts.store(*this)),
       watch(parts.judge(*this, *store)),
       recording_(r),
@@ -40,6 +41,8 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
   for (int i = 0; i < p.clients; ++i) open_client();
   of_this_thread = this;  // what a layout says of itself when it is opened is no warning of trouble
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
+  for (int i = 0; i < p.inspections; ++i)
+    time.at(chance.between(0ns, p.troubled), [this] { inspect(); });
 }
 
 world::~world() {
@@ -119,7 +122,7 @@ void world::run_until(moment end) {
 
 result world::run() {
   play_to_the_end();
-  return {complaint_, time.now(), time.done(), digest_.value(), watch->excused_share()};
+  return {complaint_, time.now(), time.done(), digest_.value(), excused.share()};
 }
 
 // The thread must be answered, even when nothing is judged any more: its wait has an end.
@@ -168,9 +171,7 @@ void world::play_last_act() {
   if (!is_content() || schedule.is_quiet()) return;
   is_calm_ = true;
   // Leases and windows of crashed clients have ended by then.
-  const auto recovered = [this] {
-    return std::max(watch->excused_until(), healed_at_ + lease_max());
-  };
+  const auto recovered = [this] { return std::max(excused.limit(), healed_at_ + lease_max()); };
   while (is_content() && time.now() < recovered()) {
     const moment end = recovered();
     run_until(end);

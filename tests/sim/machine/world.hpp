@@ -17,6 +17,7 @@
 #include "tests/sim/machine/dice.hpp"
 #include "tests/sim/machine/digest.hpp"
 #include "tests/sim/machine/event.hpp"
+#include "tests/sim/machine/excuses.hpp"
 #include "tests/sim/machine/machine.hpp"
 #include "tests/sim/machine/observer.hpp"
 #include "tests/sim/machine/plan.hpp"
@@ -48,6 +49,7 @@ class world {
   const plan schedule;
   timeline time;
   dice chance;
+  excuses excused;
   const std::unique_ptr<store_model> store;
   const std::unique_ptr<observer> watch;
 
@@ -55,6 +57,9 @@ class world {
   moment delay();
   moment jitter() { return chance.between(moment(0), std::chrono::microseconds(200)); }
   moment round_trips() const;  // a few, with room to spare
+  moment longest_delay() const noexcept {
+    return schedule.delay_max * (schedule.slow_share > 0 ? 10 : 1);
+  }
   // To connect to a server, to greet it and to confirm something there; messages may be slow.
   moment time_to_reach() const {
     return schedule.delay_max * (schedule.slow_share > 0 ? 120 : 12) + std::chrono::milliseconds(5);
@@ -133,17 +138,26 @@ class world {
     const std::string owner;
     const moment begun;
   };
+  struct inspection final : seam::holders_handler {  // of a lock
+    inspection(world& w, int c, int l, moment now) : home(w), client(c), lock(l), begun(now) {}
+    void on_result(std::vector<holder>) override;
+    void on_failed(base::failure) override {}
+    world& home;
+    const int client, lock;
+    const moment begun;
+  };
   void open_client();
   int processes_max() const noexcept;
   lock_kind kind_of_locks() const;
   std::unique_ptr<user> make_user(process&, int number);
   void happen(const fault&);
   moment recovery(moment lasted, interruption) const;
-  void excuse(const fault&, interruption, moment ends, moment settles);
+  void excuse(const fault&, interruption, moment settles);
   void happen_to_pipe(const fault&);
   void happen_to_process(const fault&);
   void go_down(moment lasts);
   void break_lock(const fault&);
+  void inspect();
   void crash(process&);
   void heal();
   bool all_served() const;
@@ -164,6 +178,7 @@ class world {
   std::deque<process> processes_;  // events keep references to them
   int users_made_ = 0;
   std::vector<std::unique_ptr<breaking>> breakings_;
+  std::vector<std::unique_ptr<inspection>> inspections_;
   int pipes_ = 0;
   int refusals_ = 0;
   moment refused_clients_settle_{};

@@ -28,7 +28,7 @@ void world::open_client() {
   const double rate = 0.991 + chance.share() * 0.018;
   p.where = std::make_unique<machine>(*this, number, rate, chance.between(1s, 1000s));
   p.where->client = store->name_of_client(number);
-  if (time.now() < recovered_) watch->excuse_client(*p.where, recovered_, recovered_);
+  if (time.now() < recovered_) excused.add(*p.where, time.now(), recovered_, true);
   p.runs = detail::client_access::open(url::parse(store->url(number) + options), {}, *p.where);
   for (int u = 0; u < schedule.users; ++u) {
     p.users.push_back(make_user(p, users_made_++));
@@ -54,6 +54,28 @@ std::unique_ptr<user> world::make_user(process& p, int number) {
   std::vector<detail::local_lock*> all;
   for (int i = 0; i < schedule.locks; ++i) all.push_back(slot_of(i));
   return std::make_unique<user_of_several>(*this, *p.where, std::move(all), number);
+}
+
+void world::inspect() {
+  process& p = processes_[chance.below(processes_.size())];
+  const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
+  if (p.where->is_dead()) return;
+  inspections_.push_back(std::make_unique<inspection>(*this, p.where->number(), lock, time.now()));
+  p.where->post(time.now(), [this, &p, to = inspections_.back().get()] {
+    if (p.runs) detail::client_access::impl(*p.runs).stores().holders(lock_name(to->lock), *to);
+  });
+}
+
+void world::inspection::on_result(std::vector<holder> found) {
+  std::vector<std::string> owners;
+  for (const holder& h : found) owners.push_back(h.owner);
+  home.record(event::holders_shown, {client, lock, owners.size()}, [&] {
+    std::string out = "client " + std::to_string(client) + " is shown the holders of " +
+                      home.lock_name(lock) + ':';
+    for (const std::string& owner : owners) out += ' ' + owner;
+    return out;
+  });
+  home.watch->shown(lock, owners, begun);
 }
 
 bool world::acts(std::string_view client) const {
@@ -89,7 +111,7 @@ int world::users_waiting(int lock, std::string_view client) const {
   for (const process& p : processes_) {
     if (p.where->is_dead() || p.where->is_paused()) continue;
     if (!client.empty() && p.where->client != client) continue;
-    if (client.empty() && watch->is_excused(*p.where)) continue;
+    if (client.empty() && excused.covers(*p.where)) continue;
     if (client.empty() && watch->is_kept_by_a_loser(lock, *p.where)) continue;
     for (const auto& u : p.users) n += u->may_wait_for(lock, client.empty());
   }

@@ -30,6 +30,11 @@ bool is_of_a_moment(trouble t) noexcept {
   return std::find(std::begin(all), std::end(all), t) != std::end(all);
 }
 
+// Connections that are there stay as they are.
+bool is_of_new_connections(trouble t) noexcept {
+  return t == trouble::refuse || t == trouble::slow_connects || t == trouble::half_greetings;
+}
+
 // For clients: a promotion goes on for longer, until the old master becomes a replica.
 moment lasts_of(const fault& f) noexcept { return f.what == trouble::promoted ? f.stops : f.lasts; }
 
@@ -131,7 +136,7 @@ void world::happen(const fault& f) {
     case trouble::foreign_forever: return store->happen(f);
     default: break;
   }
-  excuse(f, how, ends, settles);
+  excuse(f, how, settles);
   switch (f.what) {
     case trouble::cut:
     case trouble::stall:
@@ -152,21 +157,23 @@ void world::happen(const fault& f) {
 // Its pauses grow, and each of its claims has its own.
 void world::note_refusal(const machine& m) {
   if (time.now() >= refused_clients_settle_) return;
-  watch->excuse_client(m, refused_clients_settle_, refused_clients_settle_);
+  excused.add(m, refused_clients_settle_, refused_clients_settle_, true);
 }
 
-void world::excuse(const fault& f, interruption how, moment ends, moment settles) {
+void world::excuse(const fault& f, interruption how, moment settles) {
   switch (f.what) {
     case trouble::cut:
     case trouble::stall:
-    case trouble::black_hole: return watch->excuse_client(*processes_[f.whom].where, ends, settles);
+    case trouble::black_hole:
+      return excused.add(*processes_[f.whom].where, time.now(), settles, true);
     default: break;
   }
-  if (how == interruption::of_ensemble || comes_between(f.what)) return watch->excuse(settles);
+  if (comes_between(f.what)) return excused.add(settles);
   if (how == interruption::refusal)
     refused_clients_settle_ = std::max(refused_clients_settle_, settles);
   if (how == interruption::refusal && !is_left(f.what)) return;
-  for (const process& one : processes_) watch->excuse_client(*one.where, ends, settles);
+  const bool hit = how != interruption::of_ensemble && !is_of_new_connections(f.what);
+  for (const process& one : processes_) excused.add(*one.where, time.now(), settles, hit);
 }
 
 void world::happen_to_process(const fault& f) {
@@ -189,8 +196,8 @@ void world::happen_to_process(const fault& f) {
 void world::excuse_silence(const machine& m, moment until, bool is_greeting) {
   const moment most = schedule.op_timeout / (is_greeting ? 1 : 2);
   const moment ends = std::min<moment>(until, time.now() + most);
-  const moment lasts = ends - watch->troubled_since(m);
-  watch->excuse_client(m, ends, ends + recovery(lasts, interruption::silence));
+  const moment lasts = ends - excused.troubled_since(m);
+  excused.add(m, time.now(), ends + recovery(lasts, interruption::silence), true);
 }
 
 void world::happen_to_pipe(const fault& f) {
@@ -237,7 +244,7 @@ void world::break_lock(const fault& f) {
   if (p.where->is_dead() || holders.empty()) return;
   const std::string owner =
       holders.size() == 1 ? holders[0] : holders[chance.below(holders.size())];
-  watch->excuse(time.now() + 500ms);
+  excused.add(lock, time.now() + 500ms);
   watch->unsafe(schedule.op_timeout * 4);  // the server breaks it at an unknown time
   breakings_.push_back(std::make_unique<breaking>(*this, lock, owner, time.now()));
   p.where->post(time.now(), [this, &p, to = breakings_.back().get()] {
@@ -260,8 +267,7 @@ void world::heal() {
     for (const auto& pipe : std::vector(p.where->pipes()))
       if (pipe->swallows() && pipe->alive()) {
         pipe->cut();
-        watch->excuse_client(*p.where, time.now(),
-                             time.now() + recovery(0ns, interruption::silence));
+        excused.add(*p.where, time.now(), time.now() + recovery(0ns, interruption::silence), true);
       }
   }
   refusals_ = 0;

@@ -162,7 +162,7 @@ void redis_roles::look_who_leads(fault::share cuts) {
 void redis_roles::excuse_clients() {
   const moment now = world_.time.now();
   for (const machine* const m : world_.living())
-    world_.watch->excuse_client(*m, now, now + world_.schedule.op_timeout * 3 + 6s);
+    world_.excused.add(*m, now, now + world_.schedule.op_timeout * 3 + 6s, true);
 }
 
 // How long users of the server that led before may believe in it: docs/safety.md.

@@ -27,7 +27,7 @@ redis_store::redis_store(world& w)
     roles_ = std::make_unique<redis_roles>(w, [this] { return wall(); });
     roles_->on_loss = [this] {
       if (layout_.only_counts) world_.watch->forget_numbers();
-      excuse_an_old_queue();
+      world_.watch->excuse_old_queues();
     };
   }
   if (w.schedule.kill_forbidden) each_server([this] { server().forbid("client|kill"); });

@@ -29,6 +29,9 @@ class redis_store final : public store_model {
   void disconnect(int connection) override;
   bool is_connected(int connection) const override;
   int server_of(int connection) const override;
+  bool is_in_service(int connection) const override {
+    return is_connected(connection) && server_of(connection) == leading_server();
+  }
   moment stands_until(int connection) const override {
     return roles_ ? roles_->stands_until(connection) : moment{};
   }
@@ -68,8 +71,7 @@ class redis_store final : public store_model {
   void restart(kept);
   void resync(moment lasts);
   void leap(moment by);
-  void excuse_an_old_queue();
-  void excuse_leases();
+  void excuse_key(const std::string& name);
   void lose_data();
   void set_clock_back(const fault&);
   void refuse(trouble, bool begins);

@@ -29,7 +29,7 @@ void redis_store::happen(const fault& f) {
       return world_.later(f.lasts, [this] { restart(kept::what_was_saved); });
     case trouble::restart_empty: return restart(kept::nothing);
     case trouble::flush_all:
-      excuse_leases();
+      world_.watch->excuse_leases();
       lose_data();
       return world_.change_server([&] { server_.flushall(); });
     case trouble::script_flush: return each_server([this] { server().script_flush(); });
@@ -68,7 +68,7 @@ void redis_store::lose_key() {
   if (names.empty()) return;
   const std::string& name = names[world_.chance.below(names.size())];
   lose_data();
-  layout_.window_of_waiter > 0ns ? excuse_an_old_queue() : excuse_leases();
+  excuse_key(name);
   world_.change_server([&] {
     const int c = server_.connect(nobody);
     const std::vector<std::string_view> del{"DEL", name};
@@ -80,24 +80,26 @@ void redis_store::lose_key() {
 void redis_store::set_clock_back(const fault& f) {
   const moment by = f.lasts * world_.chance.between(1, 5);
   // Leases last longer, and a claim refused meanwhile, since numbers could repeat, tries again.
-  world_.watch->excuse(world_.time.now() + f.lasts + by + world_.lease_max() + 500ms);
+  world_.excused.add(world_.time.now() + f.lasts + by + world_.lease_max() + 500ms);
   leap(-by);
   world_.later(f.lasts, [this, by] { leap(by); });
 }
 
-// Waiters check when the leases that they know of would have ended.
-void redis_store::excuse_leases() {
-  world_.watch->excuse(world_.time.now() + world_.watch->longest_lease() + 500ms);
-}
-
-// Claims that were queued then and have left since are queued again, and check nothing: each may
-// delay the waiters behind it for a lease.
-void redis_store::excuse_an_old_queue() {
-  const auto leases = static_cast<int>(world_.watch->longest_queue()) + 1;
-  const moment until =
-      world_.time.now() + world_.lease_max() * leases + layout_.window_of_waiter * 2 + 500ms;
-  world_.watch->excuse(until);
-  world_.watch->excuse_ghosts(layout_.window_of_waiter > 0ns ? until : moment::max());
+// Where waiters have windows, a lost key may leave some that nobody renews.
+void redis_store::excuse_key(const std::string& name) {
+  const moment now = world_.time.now(), window = layout_.window_of_waiter;
+  const auto names = [&](int i) { return name.find(world_.lock_name(i)) != name.npos; };
+  bool names_one = false;
+  for (int i = 0; i < world_.schedule.locks; ++i) names_one = names_one || names(i);
+  for (int i = 0; i < world_.schedule.locks; ++i) {
+    if (names_one && !names(i)) continue;  // the counter may be one for all
+    world_.watch->excuse_leases(i);
+    const auto leases = static_cast<int>(world_.watch->queue_length(i)) + 1;
+    if (window == 0ns || leases == 1) continue;
+    const moment until = now + world_.lease_max() * leases + window * 2 + 500ms;
+    world_.excused.add(i, until);
+    world_.watch->excuse_ghosts(until);
+  }
 }
 
 void redis_store::lose_data() {
@@ -108,9 +110,11 @@ void redis_store::lose_data() {
 void redis_store::restart(kept what) {
   if (roles_) return roles_->restart();
   if (what != kept::everything) lose_data();
-  if (what == kept::nothing) excuse_leases();
-  world_.change_server([&] { server_.restart(what); });
-  if (what == kept::what_was_saved) excuse_an_old_queue();
+  if (what == kept::nothing) world_.watch->excuse_leases();
+  world_.change_server([&] {
+    server_.restart(what);
+    if (what == kept::what_was_saved) world_.watch->excuse_old_queues();
+  });
   if (world_.schedule.kill_forbidden) server_.forbid("client|kill");
 }
 
@@ -120,8 +124,10 @@ void redis_store::resync(moment lasts) {
   world_.later(lasts / 2, [this] { server_.set_readonly(true); });
   world_.later(lasts, [this] {
     lose_data();
-    world_.change_server([&] { server_.resync(); });
-    excuse_an_old_queue();
+    world_.change_server([&] {
+      server_.resync();
+      world_.watch->excuse_old_queues();
+    });
     server_.set_readonly(false);
   });
 }
@@ -134,7 +140,7 @@ void redis_store::leap(moment by) {
   if (by > 0ns)
     world_.watch->unsafe(std::min<moment>(p.ttl, std::max<moment>(250ms, slow)) +
                          std::min(by, world_.lease_max()));
-  excuse_leases();
+  world_.watch->excuse_leases();
   world_.change_server([&] { clock_offset_ += by; });
 }
 

@@ -72,6 +72,10 @@ TEST(sim_zookeeper, all_promises_are_kept_where_they_once_were_not) {
            // A writer that became a reader was told that its node was gone.
            broken{"curator-rw", 355},
            broken{"kazoo-rw", 1061},
+           // The holder that was shown had left, and the next one was not looked for.
+           broken{"curator", 60096},
+           // The next session was opened while the server of the one before was stopped.
+           broken{"curator", 1265},
        })
     EXPECT_EQ(play_zookeeper(draw(b.seed, *zookeeper_layout_named(b.layout))).complaint, "")
         << b.layout << ", seed " << b.seed;

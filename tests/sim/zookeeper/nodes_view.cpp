@@ -107,6 +107,18 @@ std::vector<std::pair<std::string_view, double>> nodes_view::members_at(int lock
   return out;
 }
 
+// Of a session that is attached to no server: its nodes go when it ends.
+bool nodes_view::is_given_up(int lock, std::string_view id) const {
+  const lock_nodes& l = nodes_of(lock);
+  for (const auto* all : {&l.holders, &l.waiters}) {
+    const auto found = std::ranges::find(*all, id, &contender::id);
+    if (found == all->end()) continue;
+    const zk::node* const n = store_.servers().agreed().find(found->path);
+    return n && !store_.servers().is_attached(n->stat.ephemeral_owner);
+  }
+  return false;
+}
+
 int nodes_view::permits_of(int lock, std::string_view id) const {
   const lock_nodes& l = nodes_of(lock);
   for (const auto* all : {&l.holders, &l.waiters}) {

@@ -30,6 +30,7 @@ class nodes_view final : public lock_view {
   std::optional<owner_seen> owner_at(int lock) const override;
   std::vector<std::string_view> queue_at(int lock) const override;
   std::vector<std::pair<std::string_view, double>> members_at(int lock) const override;
+  bool is_given_up(int lock, std::string_view id) const override;
   int permits_of(int lock, std::string_view id) const override;
   std::vector<std::string_view> notes_at(int, bool) const override { return {}; }
   bool asks_for_several(std::string_view, std::string_view) const override { return false; }

@@ -115,6 +115,14 @@ void draw_five_servers(plan& p) {
   if (p.servers == 3 && !p.knows_one_server && d.chance(0.1)) p.servers = 5;
 }
 
+// Likewise. One server more, which never votes.
+void draw_observer(plan& p) {
+  dice d(p.seed ^ 0x6f62736572766572);
+  if (p.servers < 3 || !d.chance(0.1)) return;
+  ++p.servers;
+  p.observers = 1;
+}
+
 // Where a layout shares its locks, nothing but several at once is drawn without.
 void choose_kind(plan& p, const seam::capabilities& can) {
   const auto is_able = [&](lock_mode m) { return (can.modes & seam::bit_of(m)) != 0; };
@@ -162,6 +170,7 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
   if (how == flavour::any) draw_high_sequence(p);
   if (how == flavour::any) draw_removals(p);
   draw_five_servers(p);
+  draw_observer(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;

@@ -12,12 +12,13 @@ namespace {
 constexpr std::string_view host_prefix = "server";
 
 int server_in(const std::string& host) {
-  return host.back() - '0';  // there are at most five
+  return host.back() - '0';  // there are at most six
 }
 
 zk::ensemble_options options_of(const plan& p) {
   zk::ensemble_options out;
   out.servers = p.servers;
+  out.observers = p.observers;
   out.tick = p.tick;
   out.container_check = p.ttl;
   out.serves_reads_alone = p.serves_reads_alone;

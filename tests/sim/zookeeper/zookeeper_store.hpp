@@ -30,6 +30,7 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   void receive(int connection, std::string_view bytes) override;
   void disconnect(int connection) override;
   bool is_connected(int connection) const override { return servers_.is_connected(connection); }
+  bool is_in_service(int connection) const override { return servers_.is_in_service(connection); }
 
   void learn(std::string_view, connection_use&) const override {}
   std::size_t cut_at(std::string_view bytes, double share) const override;

@@ -31,7 +31,9 @@ void ensemble::tick_leader(replica& r) {
   const moment silence = options_.tick * options_.sync_limit;
   std::erase_if(r.leads->followers,
                 [&](const auto& f) { return host_.now() - f.second > silence; });
-  if (r.leads->followers.size() + 1 < quorum()) return leave(r);
+  const auto voting =
+      std::ranges::count_if(r.leads->followers, [&](const auto& f) { return votes(of(f.first)); });
+  if (static_cast<std::size_t>(voting) + 1 < quorum()) return leave(r);
   for (const auto& [id, heard] : r.leads->followers)
     send(r.id, id, [this, &r, f = id] {
       replica& follower = of(f);
@@ -54,9 +56,11 @@ void ensemble::seek(replica& r) {
         (!newest || other->leads->epoch > newest->leads->epoch))
       newest = other.get();
   if (newest) return join(r, *newest);
+  if (!votes(r)) return;
   std::vector<replica*> all;
   for (const auto& other : replicas_) {
-    const bool can = other->is == role::looking && !other->is_down && !other->is_stopped;
+    const bool can =
+        other->is == role::looking && votes(*other) && !other->is_down && !other->is_stopped;
     if (can && (other->id == r.id || can_talk(r, *other))) all.push_back(other.get());
   }
   if (all.size() < quorum()) return;
@@ -98,7 +102,8 @@ void ensemble::join(replica& r, replica& leader) {
   r.log = leader.log;
   while (r.applied < leader.applied) r.apply_next();
   leader.leads->followers[r.id] = host_.now();
-  for (auto& [place, acks] : leader.leads->acks) acks.insert(r.id);
+  if (votes(r))
+    for (auto& [place, acks] : leader.leads->acks) acks.insert(r.id);
   advance(leader);
 }
 

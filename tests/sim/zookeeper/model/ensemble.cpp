@@ -20,7 +20,7 @@ ensemble::ensemble(ensemble_host& h, const ensemble_options& o)
     const auto tick_ms = static_cast<std::int32_t>(o.tick.count());
     bound_timeouts(id, tick_ms * shortest_timeout, tick_ms * longest_timeout);
   }
-  const auto first = static_cast<int>(h.chance().below(replicas_.size())) + 1;
+  const auto first = static_cast<int>(h.chance().below(static_cast<std::uint64_t>(voters()))) + 1;
   lead(of(first));
   for (const auto& r : replicas_) {
     if (r->id != first) join(*r, of(first));
@@ -69,6 +69,32 @@ bool ensemble::is_connected(int connection) const {
   return c && c->is != connection::fixture::closed;
 }
 
+bool ensemble::leads_a_quorum(const replica& r) const {
+  const auto followers = std::ranges::count_if(replicas_, [&](const auto& other) {
+    return votes(*other) && are_linked(r, *other) && can_talk(r, *other);
+  });
+  return r.leads && !r.is_down && !r.is_stopped &&
+         static_cast<std::size_t>(followers) + 1 >= quorum();
+}
+
+bool ensemble::is_in_service(int connection) const {
+  const int server = server_of(connection);
+  if (server == 0) return false;
+  const replica& r = at(server);
+  const auto* const c = const_cast<replica&>(r).find(connection);
+  if (!c || c->is != connection::fixture::attached || c->is_read_only) return false;
+  if (r.leads) return leads_a_quorum(r);
+  if (r.is != role::following) return false;
+  const replica& leader = at(r.leader);
+  return are_linked(r, leader) && can_talk(r, leader) && leads_a_quorum(leader);
+}
+
+bool ensemble::is_attached(std::int64_t session) const {
+  return std::ranges::any_of(replicas_, [&](const auto& r) {
+    return !r->is_down && !r->is_stopped && r->has(session);
+  });
+}
+
 int ensemble::leader() const {
   const replica* newest = nullptr;
   for (const auto& r : replicas_)
@@ -89,7 +115,8 @@ std::string ensemble::mode_text(const replica& r) const {
   const char* const mode = r.is == role::looking   ? "read-only"
                            : replicas_.size() == 1 ? "standalone"
                            : r.leads               ? "leader"
-                                                   : "follower";
+                           : votes(r)              ? "follower"
+                                                   : "observer";
   return "Zookeeper version: 3.8.0, built on a model\nLatency min/avg/max: 0/0.0/0\nMode: " +
          std::string(mode) + "\nNode count: " + std::to_string(r.state.nodes().size()) + '\n';
 }
@@ -180,10 +207,14 @@ void ensemble::arrive(int from, int to, std::uint64_t from_term, std::uint64_t t
   });
 }
 
-bool ensemble::can_talk(const replica& a, const replica& b) {
+bool ensemble::is_frozen(int from, int to) const {
+  const auto place = static_cast<std::size_t>((from - 1) * servers() + to - 1);
+  return links_[place].frozen_until > host_.now();
+}
+
+bool ensemble::can_talk(const replica& a, const replica& b) const {
   const bool runs = !a.is_down && !b.is_down && !a.is_stopped && !b.is_stopped;
-  return runs && between(a.id, b.id).frozen_until <= host_.now() &&
-         between(b.id, a.id).frozen_until <= host_.now();
+  return runs && !is_frozen(a.id, b.id) && !is_frozen(b.id, a.id);
 }
 
 }  // namespace holdfast::sim::zk

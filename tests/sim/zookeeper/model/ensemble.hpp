@@ -1,4 +1,4 @@
-// A model of an ensemble of ZooKeeper 3.8.0: one server alone, or three with a leader.
+// A model of an ensemble of ZooKeeper 3.8.0: one server alone, or several with a leader.
 // ../compared/model_test.cpp compares one server with the real one, ensemble_test.cpp three.
 #pragma once
 #include <memory>
@@ -27,6 +27,10 @@ class ensemble {
   void receive(int connection, std::string_view bytes);
   void disconnect(int connection);
   bool is_connected(int connection) const;
+  // It has a session, at a server that belongs to a quorum and hears from its leader.
+  bool is_in_service(int connection) const;
+
+  bool is_attached(std::int64_t session) const;  // at any server that runs
 
   // Troubles.
   void kill(int server);   // seen by those whose links to it are not frozen
@@ -75,7 +79,9 @@ class ensemble {
 
   replica& of(int server) { return *replicas_[static_cast<std::size_t>(server - 1)]; }
   int server_of(int connection) const;
-  std::size_t quorum() const noexcept { return replicas_.size() / 2 + 1; }
+  int voters() const noexcept { return options_.servers - options_.observers; }
+  bool votes(const replica& r) const noexcept { return r.id <= voters(); }
+  std::size_t quorum() const noexcept { return static_cast<std::size_t>(voters()) / 2 + 1; }
 
   // ensemble.cpp: what happens when
   void at_server(int server, moment, deed);  // unless it is started anew before
@@ -85,7 +91,9 @@ class ensemble {
   void arrive(int from, int to, std::uint64_t from_term, std::uint64_t to_term, const deed&);
   link& between(int from, int to);
   static bool are_linked(const replica&, const replica&);
-  bool can_talk(const replica&, const replica&);
+  bool can_talk(const replica&, const replica&) const;
+  bool is_frozen(int from, int to) const;
+  bool leads_a_quorum(const replica&) const;
   void flush();
   void create_as_stranger(const std::string& path, std::string_view data, std::int32_t flags);
   void write_as_stranger(op, std::string body);

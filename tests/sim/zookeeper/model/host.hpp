@@ -21,6 +21,7 @@ class ensemble_host {
 
 struct ensemble_options {
   int servers = 1;
+  int observers = 0;  // of these, the last ones
   std::chrono::milliseconds tick{2000};
   int sync_limit = 5;  // ticks without a word after which a follower and its leader part
   std::chrono::milliseconds container_check{60'000};

@@ -71,7 +71,7 @@ void ensemble::log(replica& leader, transaction t) {
       send(f, leader.id, [this, &leader, f, place] {
         const auto found = leader.leads->acks.find(place);
         if (found == leader.leads->acks.end()) return;
-        found->second.insert(f);
+        if (votes(of(f))) found->second.insert(f);
         advance(leader);
       });
     });

@@ -48,6 +48,12 @@ connection* replica::find(int number) {
   return found == connections_.end() ? nullptr : &found->second;
 }
 
+bool replica::has(std::int64_t session) const {
+  return std::ranges::any_of(connections_, [&](const auto& c) {
+    return c.second.session == session && c.second.is == connection::fixture::attached;
+  });
+}
+
 void replica::close(connection& c) {
   if (c.is == connection::fixture::closed) return;
   c.is = connection::fixture::closed;

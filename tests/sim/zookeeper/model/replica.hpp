@@ -49,7 +49,8 @@ class replica {
   void read_on(int number);  // what came behind a ConnectRequest
   void disconnect(int number);
   connection* find(int number);
-  void close(connection&);  // what is written is sent first
+  bool has(std::int64_t session) const;  // a connection that it is attached to
+  void close(connection&);               // what is written is sent first
   void close_all();
   void close_read_only();
 

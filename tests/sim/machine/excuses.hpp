@@ -1,0 +1,53 @@
+// The times in which rules about free and idle locks are not judged: of clients, locks, and all.
+#pragma once
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/sim/machine/timeline.hpp"
+
+namespace holdfast::sim {
+
+class world;
+class machine;
+
+// The excuse of a client ends when it has recovered: a reply has reached it over sound connections
+// to servers in service. While one of those is missing again, the excuse goes on until its limit,
+// which follows from the trouble.
+class excuses {
+ public:
+  excuses(const world& w, int locks) : world_(w), of_locks_(static_cast<std::size_t>(locks)) {}
+
+  void add(moment until) { of_all_ = std::max(of_all_, until); }
+  void add(int lock, moment until);
+  // Not before `ends` is a reply a sign of its recovery. One that is not `hit` has recovered until
+  // it has no sound connection.
+  void add(const machine&, moment ends, moment until, bool hit);
+  void answered(const machine&);
+  void advance();  // after each event
+  void end_all();  // of these, none counts from now on
+
+  bool covers(int lock) const;
+  bool covers(const machine&) const;
+  moment troubled_since(const machine&) const;  // now, where it has recovered
+  moment last_end(int lock) const;              // of those that are over
+  moment limit() const;                         // of all
+  double share() const { return lived_ > 0 ? excused_ / lived_ : 0; }
+
+ private:
+  struct of_client {
+    moment since{}, ends{}, limit{};
+    moment recovered = moment::max();  // when that is certain
+    moment end() const { return std::min(limit, recovered); }
+  };
+  void count();
+
+  const world& world_;
+  moment of_all_{};
+  std::vector<moment> of_locks_;
+  std::unordered_map<const machine*, of_client> of_clients_;
+  moment counted_until_{};
+  double lived_ = 0, excused_ = 0;  // of all clients and locks, in ns
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,42 @@
+// The share of the clients' time in which the judge excuses them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/sim/machine/explorer.hpp"
+#include "tests/sim/program/playable.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+double excused_of(const playable& l, std::uint64_t seeds) {
+  progress all;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    all.add(l.play(l.draw(seed), nullptr, recording::off));
+  return all.excused / static_cast<double>(all.lasted.count());
+}
+
+struct sim_excuses : testing::TestWithParam<const char*> {};
+
+TEST_P(sim_excuses, cover_at_most_a_quarter_of_the_time) {
+  const auto layout = playable_named(GetParam());
+  if (!layout) GTEST_SKIP() << GetParam() << " is not built";
+  EXPECT_LE(excused_of(*layout, 300), 0.25);
+}
+
+INSTANTIATE_TEST_SUITE_P(played, sim_excuses,
+                         testing::Values("string", "lua", "redisson", "redisson-fair",
+                                         "redisson-rw", "curator"),
+                         [](const auto& of) {
+                           std::string name = of.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(sim_excuses_of_two, servers_behind_one_name_cover_at_most_a_quarter_of_the_time) {
+  EXPECT_LE(excused_of(*playable_of_two("string"), 150), 0.25);
+}
+
+}  // namespace
+}  // namespace holdfast::sim
