@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view now_us = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(6))";
 
-std::string quoted(std::string_view name) { return '`' + std::string(name) + '`'; }
+std::string backquoted(std::string_view name) { return '`' + std::string(name) + '`'; }
 
 // A record that lasts a little longer than its lease is safe; one that ends earlier is not.
 std::int64_t lease_ms(base::duration ttl) noexcept {
@@ -30,8 +30,8 @@ std::string literal(std::string_view bytes) { return bound("?", {bytes}); }
 
 statements::statements(std::string_view table, const columns& c)
     : table_(table),
-      records_(quoted(table)),
-      numbers_(quoted(std::string(table) + "_numbers")),
+      records_(backquoted(table)),
+      numbers_(backquoted(std::string(table) + "_numbers")),
       columns_(c) {}
 
 std::string statements::is_of_type() const {
@@ -53,7 +53,7 @@ std::string statements::has_prefix(std::string_view prefix) const {
 }
 
 std::string statements::column(std::string_view name) const {
-  return records_ + '.' + quoted(name);
+  return records_ + '.' + backquoted(name);
 }
 
 std::string statements::is_owner(std::string_view owner) const {
@@ -91,10 +91,10 @@ std::string statements::look(std::string_view name, std::string_view owner) cons
 }
 
 std::string statements::insert(const lock_request& r) const {
-  std::string names = quoted(columns_.key), values = text(r.name);
+  std::string names = backquoted(columns_.key), values = text(r.name);
   const auto add = [&](const std::string& name, const std::string& value) {
     if (name.empty()) return;
-    names += ',' + quoted(name);
+    names += ',' + backquoted(name);
     values += ',' + value;
   };
   add(columns_.type, text(columns_.type_value));
@@ -103,7 +103,7 @@ std::string statements::insert(const lock_request& r) const {
   add(columns_.count, "1");
   add(columns_.update_time, "UTC_TIMESTAMP(6)");
   add(columns_.lease, std::to_string(lease_ms(r.ttl)));
-  const std::string owner = quoted(columns_.owner);
+  const std::string owner = backquoted(columns_.owner);
   return "INSERT INTO " + records_ + " (" + names + ") VALUES (" + values +
          ") ON DUPLICATE KEY UPDATE " + owner + '=' + owner;
 }
@@ -185,18 +185,19 @@ std::string statements::show_unique_keys() const {
 std::string statements::create_records() const {
   std::string out = "CREATE TABLE IF NOT EXISTS " + records_ +
                     " (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, " +
-                    quoted(columns_.key) + " VARBINARY(767) NOT NULL, ";
-  std::string unique = quoted(columns_.key);
+                    backquoted(columns_.key) + " VARBINARY(767) NOT NULL, ";
+  std::string unique = backquoted(columns_.key);
   if (!columns_.type.empty()) {
-    out += quoted(columns_.type) + " VARCHAR(64) CHARACTER SET utf8mb4 NOT NULL DEFAULT 'lock', ";
-    unique += ", " + quoted(columns_.type);
+    out +=
+        backquoted(columns_.type) + " VARCHAR(64) CHARACTER SET utf8mb4 NOT NULL DEFAULT 'lock', ";
+    unique += ", " + backquoted(columns_.type);
   }
   if (!columns_.note.empty())
-    out += quoted(columns_.note) + " VARCHAR(1024) CHARACTER SET utf8mb4 NOT NULL DEFAULT '', ";
-  out += quoted(columns_.owner) + " VARBINARY(64) NOT NULL DEFAULT '', ";
-  if (!columns_.count.empty()) out += quoted(columns_.count) + " INT NOT NULL DEFAULT 1, ";
-  return out + quoted(columns_.update_time) +
-         " TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), " + quoted(columns_.lease) +
+    out += backquoted(columns_.note) + " VARCHAR(1024) CHARACTER SET utf8mb4 NOT NULL DEFAULT '', ";
+  out += backquoted(columns_.owner) + " VARBINARY(64) NOT NULL DEFAULT '', ";
+  if (!columns_.count.empty()) out += backquoted(columns_.count) + " INT NOT NULL DEFAULT 1, ";
+  return out + backquoted(columns_.update_time) +
+         " TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), " + backquoted(columns_.lease) +
          " BIGINT NOT NULL DEFAULT 0, UNIQUE KEY (" + unique +
          ")) ENGINE=InnoDB COMMENT='holdfast lock records, version 1'";
 }
