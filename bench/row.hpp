@@ -77,6 +77,8 @@ std::vector<contest> file_processes();
 std::vector<contest> run_spawn();
 std::vector<contest> mysql_optimistic();
 std::vector<contest> mysql_optimistic_hot();
+std::vector<contest> mysql_named();
+std::vector<contest> mysql_for_update();
 std::vector<contest> redis_confirmed();
 std::vector<contest> redis_guarded();
 std::vector<contest> redis_own_locks();

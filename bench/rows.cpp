@@ -66,6 +66,8 @@ constexpr row table[] = {
 #ifdef HOLDFAST_WITH_MYSQL
     {"mysql/optimistic", measure::ratio, "updates per second", mysql_optimistic},
     {"mysql/optimistic-hot", measure::ratio, "updates per second", mysql_optimistic_hot},
+    {"mysql/w1-named", measure::ratio, "cycles per second", mysql_named},
+    {"mysql/w1-for-update", measure::ratio, "cycles per second", mysql_for_update},
 #endif
 };
 

@@ -19,6 +19,7 @@ set(mission_rules
   "^zookeeper_(permit_recipe|revocation|rw_codec|semaphore)=mission:Z2"
   "(rw|semaphore)(_ensemble)?_zookeeper$=mission:Z2"
   "^mysql_(optimistic|drafts)[.]=mission:M3"
+  "^mysql_(for_update|for_update_locks|pinned)[.]|for_update_mysql$=mission:M2"
   "^mysql_records[.]|records_mysql$=mission:M1"
   "^mysql_promotion[.]=mission:M4"
   "^mysql_(row_locks|traps|records)[.]=mission:G3")

@@ -143,6 +143,36 @@ subject_under_test on_three_servers(subject_under_test s, std::string_view name,
 }
 #endif
 
+#ifdef HOLDFAST_WITH_MYSQL
+// Of the connections that share a row.
+std::vector<expected_failure> failures_of_row_readers() {
+  std::vector<expected_failure> out;
+  for (const std::string_view behaviour :
+       {"queued_readers_enter_together", "readers_that_share_have_one_token_and_one_owner",
+        "a_later_group_has_a_larger_token", "readers_that_wait_enter_at_a_downgrade",
+        "inspect_shows_each_reader"})
+    out.push_back({behaviour, "each reader has a connection of its own, and its number"});
+  return out;
+}
+
+// Common to the strategies whose locks connections of MySQL hold.
+subject_under_test held_by_connections(subject_under_test strategy) {
+  strategy.make = make_mysql_subject;
+  strategy.life = lifetime::connection;
+  strategy.has_outages = true;
+  strategy.is_missing = mysql_is_missing;
+  strategy.expected_failures.push_back({"a_lingering_lock_is_acquired_again_under_its_grant",
+                                        "nobody tells the holder whether another client waits"});
+  for (const std::string_view behaviour :
+       {"names_are_data", "long_names_differ_to_the_last_byte",
+        "inspect_shows_the_holder_and_its_note", "inspect_finds_by_prefix",
+        "bad_options_are_refused", "one_lock_given_twice_is_refused",
+        "a_lease_without_a_deadline_is_not_promised_one"})
+    strategy.expected_failures.push_back({behaviour, "the server does not list such locks"});
+  return strategy;
+}
+#endif
+
 }  // namespace
 
 const std::vector<subject_under_test>& subjects_under_test() {
@@ -312,6 +342,17 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .most_not_applicable = 35,
        .expected_failures = {{"a_lingering_lock_is_acquired_again_under_its_grant",
                               "nobody tells the holder whether another client waits"}}},
+      held_by_connections({.name = "named_mysql",
+                           .options = "strategy=named",
+                           .modes = of_a_mutex,
+                           .can = {.fifo = true, .durable = true, .processes = true},
+                           .most_not_applicable = 45}),
+      held_by_connections({.name = "for_update_mysql",
+                           .options = "strategy=for-update",
+                           .modes = but_permits,
+                           .can = {.durable = true, .processes = true, .shared = true},
+                           .most_not_applicable = 30,
+                           .expected_failures = failures_of_row_readers()}),
 #endif
       {.name = "shared_file",
        .make = make_shared_file_subject,

@@ -2,7 +2,6 @@
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_MYSQL
-#include "backend/mysql/recipes/named.hpp"
 #include "backend/mysql/strategies/insert/statements.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
 #include "tests/unit/backend/mysql/server_fixture.hpp"
@@ -71,6 +70,28 @@ static std::string a_short_keepalive_ends_leases_earlier() {
   const time_point sent = t.now();
   t.reply(1, rows({{"1", a_number}}));
   return t.sink.last.deadline < sent + 5s ? "" : "the server frees the lock before the deadline";
+}
+
+static std::string a_lock_ends_with_the_idle_timeout() {
+  server_fixture t("named");
+  t.open();
+  const time_point before = t.now();
+  t.acquire();
+  t.greet(1);
+  t.reply(1, rows({{"1", a_number}}));
+  return t.sink.last.deadline < before + idle_timeout
+             ? ""
+             : "a stopped client holds what the server has freed";
+}
+
+static std::string an_idle_transaction_ends_locks_earlier() {
+  server_fixture t("for-update");
+  t.open();
+  const time_point before = t.now();
+  t.acquire();
+  t.greet(1, {"idle_readonly_transaction_timeout", "4"});
+  t.reply(1, rows({{"1", a_number}}));
+  return t.sink.last.deadline < before + 4s ? "" : "the server frees the lock before the deadline";
 }
 
 static std::string a_replica_is_refused() {
@@ -206,6 +227,8 @@ static std::string a_bell_is_no_grant() {
 
 constexpr scenario all_of_mysql[] = {
     {mutant::statements_overtake, "mysql", a_try_waits_for_the_release},
+    {mutant::idle_timeout_ignored, "mysql", a_lock_ends_with_the_idle_timeout},
+    {mutant::idle_transaction_ignored, "mysql", an_idle_transaction_ends_locks_earlier},
     {mutant::waited_grant_believed, "mysql", a_waited_grant_is_confirmed},
     {mutant::cut_connection_holds, "mysql", a_cut_ends_a_named_lock},
     {mutant::heartbeat_omitted, "mysql", a_held_connection_is_kept_alive},

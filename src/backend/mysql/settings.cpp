@@ -88,9 +88,11 @@ void read_options(const seam::open_args& o, settings& out) {
   const bool is_insert = out.strategy == "insert";
   if (is_insert) out.records = insert::read_columns(own);
   own.text("prefix", out.prefix);
-  if (is_insert) out.table = "holdfast_records";
-  own.text("table", out.table);
-  if (!is_identifier(out.table) || out.table.size() > table_name_max)
+  out.table = default_table_of(out.strategy);
+  if (own.text("table", out.table) && default_table_of(out.strategy).empty())
+    own.refuse("table: strategy=" + out.strategy + " has no table");
+  const bool is_name = is_identifier(out.table) && out.table.size() <= table_name_max;
+  if (!out.table.empty() && !is_name)
     own.refuse("table: give 1 to 56 letters, digits and underscores");
   own.text("socket", out.where.path);
   read_socket(own, out);
@@ -106,6 +108,8 @@ void read_options(const seam::open_args& o, settings& out) {
                                    1, connections_max);
   if (number != std::floor(number)) own.refuse("connections: give a whole number");
   out.connections = static_cast<std::size_t>(number);
+  // A row is created within this time, or another connection has locked it meanwhile.
+  if (pins) out.row_wait = 1s;
   own.refuse_others();
 }
 
@@ -114,7 +118,6 @@ void read_options(const seam::open_args& o, settings& out) {
 settings read_settings(const seam::open_args& o) {
   settings out;
   out.strategy = default_strategy;
-  out.table = "holdfast_locks";
   read_place(o, out);
   out.user = o.where.user();
   out.password = o.password.empty() ? secret_access::password(o.where) : o.password;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "backend/mysql/strategies/for_update/strategy.hpp"
 #include "backend/mysql/strategies/insert/strategy.hpp"
 #include "backend/mysql/strategies/named/strategy.hpp"
 #include "backend/mysql/strategies/row/strategy.hpp"
@@ -21,14 +22,15 @@ made_strategy make(base::environment& env, const settings& s) {
 struct entry {
   std::string_view name;
   made_strategy (*maker)(base::environment&, const settings&);
+  std::string_view table;  // its default; empty: the strategy has none
   bool pins;
-  bool is_offered;  // in URLs; the others are played by tests only
 };
 
 constexpr entry all_strategies[] = {
-    {default_strategy, make<row::strategy>, false, true},
-    {"insert", make<insert::strategy>, false, true},
-    {"named", make<named::strategy>, true, false},
+    {default_strategy, make<row::strategy>, "holdfast_locks", false},
+    {"for-update", make<for_update::strategy>, "holdfast_row_locks", true},
+    {"insert", make<insert::strategy>, "holdfast_records", false},
+    {"named", make<named::strategy>, {}, true},
 };
 
 const entry* strategy_of(std::string_view name) noexcept {
@@ -38,17 +40,17 @@ const entry* strategy_of(std::string_view name) noexcept {
 
 }  // namespace
 
-bool is_strategy(std::string_view name) noexcept {
-  const entry* const found = strategy_of(name);
-  return found && found->is_offered;
+bool is_strategy(std::string_view name) noexcept { return strategy_of(name) != nullptr; }
+
+std::string_view default_table_of(std::string_view name) noexcept {
+  return strategy_of(name)->table;
 }
 
 bool pins_connections(std::string_view name) noexcept { return strategy_of(name)->pins; }
 
 std::string strategy_names() {
   std::string out;
-  for (const entry& e : all_strategies)
-    if (e.is_offered) out += (out.empty() ? "" : ", ") + std::string(e.name);
+  for (const entry& e : all_strategies) out += (out.empty() ? "" : ", ") + std::string(e.name);
   return out;
 }
 

@@ -12,7 +12,8 @@ namespace holdfast::mysql {
 inline constexpr std::string_view default_strategy = "row";
 
 bool is_strategy(std::string_view name) noexcept;
-std::string strategy_names();  // "row, named"
+std::string strategy_names();                                       // "row, for-update, named"
+std::string_view default_table_of(std::string_view name) noexcept;  // empty: it has no table
 // Whether each of its claims has a connection of its own while it waits or holds.
 bool pins_connections(std::string_view name) noexcept;
 // The settings outlive it.

@@ -99,4 +99,11 @@ base::failure explain_connecting(unsigned error, std::string_view text) {
   return explained(error, text, errc::unavailable);
 }
 
+bool is_shortage(const base::failure& why) noexcept {
+  constexpr std::string_view shortages[] = {"(error 1040)", "(error 1203)", "(error 1226)"};
+  return std::ranges::any_of(shortages, [&](std::string_view number) {
+    return why.text.find(number) != why.text.npos;
+  });
+}
+
 }  // namespace holdfast::mysql

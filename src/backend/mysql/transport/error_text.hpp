@@ -13,7 +13,7 @@ inline constexpr unsigned database_denied = 1044, access_denied = 1045, no_datab
                           no_column = 1054, no_such_thread = 1094, not_owner_of_thread = 1095,
                           command_denied = 1142, column_denied = 1143, no_table = 1146,
                           lock_wait_timeout = 1205, deadlock = 1213, read_only = 1290,
-                          query_interrupted = 1317;
+                          query_interrupted = 1317, locked_now = 3572;  // MySQL, with NOWAIT
 }  // namespace error
 
 // What an error of the server says about a statement.
@@ -29,5 +29,7 @@ bool ends_connection(unsigned error) noexcept;
 base::failure explain(unsigned error, std::string_view text);
 // For an attempt to connect.
 base::failure explain_connecting(unsigned error, std::string_view text);
+// Of explain_connecting(): the server, or this user, has no connection left.
+bool is_shortage(const base::failure&) noexcept;
 
 }  // namespace holdfast::mysql

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "backend/mysql/transport/error_text.hpp"
@@ -17,8 +18,13 @@ using std::chrono::seconds;
 namespace {
 
 constexpr std::string_view greeting_query =
-    "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'wait_timeout', 'tcp_keepalive_time', "
-    "'tcp_keepalive_interval', 'tcp_keepalive_probes')";
+    "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'max_connections', 'wait_timeout', "
+    "'idle_transaction_timeout', 'idle_readonly_transaction_timeout', "
+    "'idle_write_transaction_timeout', 'tcp_keepalive_time', 'tcp_keepalive_interval', "
+    "'tcp_keepalive_probes')";
+// A row that does not exist is locked by nothing, so that it can be created.
+constexpr std::string_view isolation_statement =
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 constexpr std::string_view uptime_query = "SHOW GLOBAL STATUS LIKE 'Uptime'";
 
 std::int64_t seconds_of(duration d) noexcept {
@@ -54,17 +60,23 @@ void session::send(std::string text, time_point now) {
 // UTC. A value that does not fit into its column is an error, and assignments of one statement are
 // made from left to right.
 std::string session::settings_statement() const {
+  const bool is_pinned = lane_ == lane::pinned;
   std::string out =
-      bound("SET SESSION time_zone='+00:00', autocommit=1, sql_mode='STRICT_ALL_TABLES', "
+      bound("SET SESSION time_zone='+00:00', autocommit=?, sql_mode='STRICT_ALL_TABLES', "
             "innodb_lock_wait_timeout=?, lock_wait_timeout=?",
-            {lane_ == lane::renewals ? 1 : seconds_of(where_.row_wait),
+            {std::int64_t{is_pinned ? 0 : 1},
+             lane_ == lane::renewals ? 1 : seconds_of(where_.row_wait),
              seconds_of(where_.op_timeout)});
   // A client that is stopped within a transaction would keep its rows locked. MySQL has no such
   // variable, and skips the comment.
   if (lane_ == lane::commands)
     out += bound("/*M! , idle_transaction_timeout=? */", {seconds_of(where_.op_timeout)});
-  if (lane_ == lane::pinned) out += bound(", wait_timeout=?", {seconds_of(where_.idle_timeout)});
-  return out;
+  if (!is_pinned) return out;
+  // In a transaction MariaDB counts the idle_* timeouts in place of wait_timeout, even larger ones.
+  const std::int64_t idle = seconds_of(where_.idle_timeout);
+  return out + bound(", wait_timeout=?/*M! , idle_transaction_timeout=?, "
+                     "idle_readonly_transaction_timeout=?, idle_write_transaction_timeout=?*/",
+                     {idle, idle, idle, idle});
 }
 
 void session::on_open(time_point now, event_queue&) {
@@ -85,6 +97,8 @@ void session::on_reply(const sql_reply& r, time_point now, event_queue& events) 
 
 void session::on_greeting_reply(const sql_reply& r, time_point now, event_queue& events) {
   if (!r.is_ok()) return refuse(explain(r.error, r.text));
+  if (lane_ == lane::pinned && greeted_ == 0 && !std::exchange(has_isolation_, true))
+    return send(std::string(isolation_statement), now);
   switch (greeted_++) {
     case 0: return send(std::string(greeting_query), now);
     case 1:
@@ -96,6 +110,7 @@ void session::on_greeting_reply(const sql_reply& r, time_point now, event_queue&
     default: break;
   }
   booted_ = sent_at_ - seconds{r.number(0, 1)};
+  was_greeted_ = true;
   state_ = state::idle;
   due_ = base::never;
   host_.on_greeted(*this, now, events);
@@ -105,14 +120,20 @@ void session::on_greeting_reply(const sql_reply& r, time_point now, event_queue&
 // connection sooner.
 void session::read_variables(const sql_reply& r) {
   std::int64_t wait = 0, time = 0, interval = 0, probes = 0;
+  std::int64_t in_transaction = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < r.rows.size(); ++i) {
     const std::string_view name = r.cell(i, 0);
+    const std::int64_t number = r.number(i, 1);
     if (name == "read_only") is_read_only_ = r.cell(i, 1) == "ON" || r.cell(i, 1) == "1";
-    if (name == "wait_timeout") wait = r.number(i, 1);
-    if (name == "tcp_keepalive_time") time = r.number(i, 1);
-    if (name == "tcp_keepalive_interval") interval = r.number(i, 1);
-    if (name == "tcp_keepalive_probes") probes = r.number(i, 1);
+    if (name == "max_connections") max_connections_ = number;
+    if (name == "wait_timeout") wait = number;
+    if (name.starts_with("idle_") && number > 0) in_transaction = std::min(in_transaction, number);
+    if (name == "tcp_keepalive_time") time = number;
+    if (name == "tcp_keepalive_interval") interval = number;
+    if (name == "tcp_keepalive_probes") probes = number;
   }
+  if (lane_ == lane::pinned && !planted(mutant::idle_transaction_ignored))
+    wait = std::min(wait, in_transaction);
   const std::int64_t kept_alive = time + interval * probes;
   const bool is_shorter = time > 0 && kept_alive < wait && where_.where.path.empty();
   idle_timeout_ =

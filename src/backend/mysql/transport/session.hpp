@@ -46,6 +46,7 @@ class session final : private connection_events {
   lane of() const noexcept { return lane_; }
   bool is_idle() const noexcept { return state_ == state::idle; }
   bool is_greeted() const noexcept { return state_ == state::idle || state_ == state::busy; }
+  bool was_greeted() const noexcept { return was_greeted_; }  // even after its end
   bool is_busy() const noexcept { return state_ == state::busy; }
   time_point due() const noexcept { return due_; }  // never: nothing is awaited
   std::uint64_t id() const noexcept { return id_; }
@@ -54,6 +55,7 @@ class session final : private connection_events {
   time_point booted() const noexcept { return booted_; }
   // The server keeps an idle connection at least for so long after its last reply.
   duration idle_timeout() const noexcept { return idle_timeout_; }
+  std::int64_t max_connections() const noexcept { return max_connections_; }  // of the server
 
  private:
   enum class state : unsigned char { opening, greeting, idle, busy, ended };
@@ -75,11 +77,14 @@ class session final : private connection_events {
   std::unique_ptr<sql_connection> connection_;
   statement_handler* handler_ = nullptr;  // busy: of the statement
   state state_ = state::opening;
-  unsigned greeted_ = 0;  // replies of the greeting
+  unsigned greeted_ = 0;        // replies of the greeting
+  bool has_isolation_ = false;  // requested
+  bool was_greeted_ = false;
   bool is_read_only_ = false;
   time_point sent_at_{}, due_ = base::never;
   time_point connected_at_{}, booted_{};
   duration idle_timeout_{};
+  std::int64_t max_connections_ = 0;
   std::uint64_t id_ = 0;
   failure refusal_;  // why this client closes it; code {}: it does not
 };

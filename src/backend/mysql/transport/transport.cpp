@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "backend/mysql/transport/error_text.hpp"
 #include "backend/mysql/transport/mariadb_connector.hpp"
 #include "base/mutant.hpp"
 
@@ -139,7 +140,8 @@ void transport::serve_pins(time_point now, event_queue& events) {
   }
   open_more(lane::pinned, now);
   const bool all_are_pinned = std::ranges::all_of(g.members, &member::is_pinned);
-  if (g.members.size() >= g.most && all_are_pinned) fail_pins(now, events);
+  if (g.members.size() >= g.most && all_are_pinned)
+    fail_pins({errc::unavailable, exhausted_text()}, true, now, events);
 }
 
 void transport::serve(lane l, time_point now, event_queue& events) {
@@ -151,9 +153,19 @@ std::string transport::exhausted_text() const {
          " connections of this client wait for locks or hold them; raise connections= in the URL";
 }
 
-void transport::fail_pins(time_point now, event_queue& events) {
+failure transport::pin_failure() const {
+  failure out = last_failure_;
+  const bool is_full = out.text.find("raise max_connections") != out.text.npos;
+  for (const member& m : of(lane::commands).members)
+    if (is_full && m.connection->is_greeted())
+      return {errc::unavailable, out.text + " (" + std::to_string(m.connection->max_connections()) +
+                                     " now), or lower connections= in the URLs of its clients"};
+  return out;
+}
+
+void transport::fail_pins(const failure& why, bool is_final, time_point now, event_queue& events) {
   for (const job& j : std::exchange(of(lane::pinned).queue, {}))
-    j.pins->on_pin_failed({errc::unavailable, exhausted_text()}, true, now, events);
+    j.pins->on_pin_failed(why, is_final, now, events);
 }
 
 session* transport::pin(pin_handler& h, time_point now) {
@@ -220,8 +232,8 @@ void transport::on_greeted(session& s, time_point now, event_queue& events) {
   group& g = of(s.of());
   g.failures = 0;
   g.retry_at = {};
+  if (s.of() != lane::renewals) note_up(now);
   if (s.of() == lane::commands) {
-    note_up(now);
     if (!std::exchange(was_ready_, true)) user_.on_ready(now, events);
   }
   serve(s.of(), now, events);
@@ -236,13 +248,15 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
   const lane l = s.of();
   member& m = *member_of(s);
   pin_handler* const pinned_by = std::exchange(m.pinned_by, nullptr);
-  const bool was_greeted = s.id() != 0;
-  if (m.is_pinned || was_greeted) add_kill(s, now);
+  const bool was_there = s.id() != 0;
+  // It holds no lock, and the server closes a connection that is idle for long.
+  const bool is_spare = l == lane::pinned && s.was_greeted() && !m.is_pinned;
+  if (was_there && !is_spare) add_kill(s, now);
   const std::unique_ptr<session> last = std::move(m.connection);
   std::erase_if(of(l).members, [](const member& each) { return !each.connection; });
   if (pinned_by) pinned_by->on_pin_lost(why, now, events);
-  if (why.code != errc::closed || !was_greeted) note_failed(l, why, now);
-  report_failed(l, was_greeted, now, events);
+  if ((why.code != errc::closed || !was_there) && !is_spare) note_failed(l, why, now);
+  report_failed(l, was_there, now, events);
   serve(l, now, events);
   if (l == lane::commands) return;
   serve(lane::commands, now, events);
@@ -264,8 +278,9 @@ void transport::note_failed(lane l, const failure& why, time_point now) {
 }
 
 void transport::report_failed(lane l, bool was_there, time_point now, event_queue& events) {
-  group& g = of(l);
-  if (!std::exchange(g.has_failed, false) || has_ready(l)) return;
+  // A connection that a claim has serves no other claim.
+  const bool has_one = l == lane::pinned ? free_member(l) != nullptr : has_ready(l);
+  if (!std::exchange(of(l).has_failed, false) || has_one) return;
   const bool is_final = is_final_failure(last_failure_);
   if (l == lane::commands) {
     note_down(last_failure_, now);
@@ -273,9 +288,15 @@ void transport::report_failed(lane l, bool was_there, time_point now, event_queu
     const loss how = is_final ? loss::refused : was_there ? loss::lost : loss::not_reached;
     user_.on_down(last_failure_, how, now, events);
   }
-  if (l == lane::pinned && !was_there)
-    for (const job& j : std::exchange(g.queue, {}))
-      j.pins->on_pin_failed(last_failure_, is_final, now, events);
+  if (l != lane::pinned || was_there) return;
+  probe(now);
+  fail_pins(pin_failure(), is_final || is_shortage(last_failure_), now, events);
+}
+
+// An outage is known by the commands. Claims that find no connection may have sent none of them.
+void transport::probe(time_point now) {
+  if (is_unavailable() || std::exchange(is_probing_, true)) return;
+  submit(lane::commands, "DO 0", probed_by_, now);
 }
 
 void transport::on_alarm(time_point now, event_queue& events) {

@@ -152,6 +152,16 @@ class transport final : private session_host, private io::reactor_user {
     transport& home_;
   };
 
+  class probe_handler final : public statement_handler {
+   public:
+    explicit probe_handler(transport& t) noexcept : home_(t) {}
+    void on_reply(const sql_reply&, const reply_context&) override { home_.is_probing_ = false; }
+    void on_cut(const failure&, const reply_context&) override { home_.is_probing_ = false; }
+
+   private:
+    transport& home_;
+  };
+
   // session_host
   void on_greeted(session&, time_point now, event_queue&) override;
   void on_free(session&, time_point now, event_queue&) override;
@@ -172,7 +182,7 @@ class transport final : private session_host, private io::reactor_user {
   void serve_statements(lane, time_point now);
   void serve_pins(time_point now, event_queue&);
   void serve(lane, time_point now, event_queue&);
-  void fail_pins(time_point now, event_queue&);
+  void fail_pins(const failure&, bool is_final, time_point now, event_queue&);
   void open_more(lane, time_point now);
   void send_kill(time_point now);
   void on_killed(const sql_reply&, const reply_context&);
@@ -180,18 +190,22 @@ class transport final : private session_host, private io::reactor_user {
   void add_kill(const session&, time_point now);
   void note_failed(lane, const failure&, time_point now);
   void report_failed(lane, bool was_there, time_point now, event_queue&);
+  void probe(time_point now);
   void end_overdue(time_point now);
   void note_down(const failure&, time_point now);
   void note_up(time_point now);
   std::string exhausted_text() const;
+  failure pin_failure() const;  // the last failure to open a connection for a claim
 
   io::client_reactor reactor_;
   const endpoint& where_;
   transport_user& user_;
   std::unique_ptr<sql_connector> over_;
   kill_handler kills_by_{*this};
+  probe_handler probed_by_{*this};
   std::array<group, 3> groups_;
   std::deque<kill> kills_;
+  bool is_probing_ = false;          // a probe awaits its reply
   bool is_killing_ = false;          // a KILL awaits its reply
   bool kills_other_server_ = false;  // its id is of another server, so it was not sent
   bool has_restarted_ = false;       // that server, since the connection was opened

@@ -117,6 +117,7 @@ class server_fixture {
     net.while_blocked = [&] {
       greet(0);
       while (connections[0]->statement.starts_with("SELECT name")) reply(0, {});
+      if (awaits(0, "SELECT ENGINE")) reply(0, rows({{"InnoDB", "name varbinary"}}));
     };
     over.open();
     lock = s->open("job", sink);
@@ -124,6 +125,7 @@ class server_fixture {
   void greet(std::size_t i, const mysql::sql_row& extra = {"read_only", "OFF"}) {
     run([&](time_point now, event_queue& e) { connections[i]->events->on_open(now, e); });
     reply(i, {});
+    if (awaits(i, "ISOLATION LEVEL")) reply(i, {});
     reply(i, rows({{"wait_timeout", "30"}, extra}));
     if (connections[i]->statement.starts_with("SHOW GLOBAL")) reply(i, rows({{"Uptime", "100"}}));
   }
@@ -133,10 +135,10 @@ class server_fixture {
       if (connections[i]->events) connections[i]->events->on_reply(r, now, e);
     });
   }
-  void cut(std::size_t i) {
+  void cut(std::size_t i, const std::string& why = "reset") {
     run([&](time_point now, event_queue& e) {
       connections[i]->statement.clear();
-      connections[i]->events->on_closed({errc::unavailable, "reset"}, now, e);
+      connections[i]->events->on_closed({errc::unavailable, why}, now, e);
     });
   }
   // Carries out each close() that was requested.
@@ -164,6 +166,10 @@ class server_fixture {
                    .at = net.now()});
   }
   time_point now() { return net.now(); }
+  template <class Event>
+  void run(Event event) {
+    over.reactor().run(event);
+  }
 
   io::reactor_tests::played_network net;
   std::vector<std::shared_ptr<scripted_connection_state>> connections;
@@ -187,10 +193,6 @@ class server_fixture {
     out.op_timeout = out.connect_timeout = out.rules.op_timeout = op_timeout;
     out.text = "mysql://server/test";
     return out;
-  }
-  template <class Event>
-  void run(Event event) {
-    over.reactor().run(event);
   }
 };
 

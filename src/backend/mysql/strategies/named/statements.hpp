@@ -4,30 +4,27 @@
 // SHA2('holdfast:DATABASE/PREFIX+NAME', 256): 64 lower-case hexadecimal digits, which MariaDB and
 // MySQL compare in the same way and admit whatever the name was.
 #pragma once
-#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "backend/mysql/strategies/pinned/lock_statements.hpp"
+
 namespace holdfast::mysql::named {
 
-class statements {
+class statements final : public pinned::lock_statements {
  public:
   statements(std::string_view database, std::string_view prefix);
 
-  std::string text_of(std::string_view name) const;  // what is hashed
-  // {1: granted | 0: busy | NULL: an error, number}
-  std::string try_lock(std::string_view text) const;
-  std::string wait(std::string_view text) const;     // {1 | 0 | NULL}
-  std::string confirm(std::string_view text) const;  // {1: this connection has it, number}
-  std::string release(std::string_view text) const;  // {1 | 0: another's | NULL: free}
-  std::string holder(std::string_view text) const;   // {connection id, host, seconds}, or no row
-  static std::string heartbeat() { return "SELECT @@read_only"; }
+  std::string key_of(std::string_view name) const override;  // what is hashed
+  std::string try_lock(std::string_view key, lock_mode) const override;
+  std::string wait(std::string_view key, lock_mode) const override;
+  std::string confirm(std::string_view key, lock_mode) const override;
+  std::string create(std::string_view) const override { return {}; }
+  std::string release(std::string_view key) const override;
+  std::string holder(std::string_view key) const;  // {connection id, host}, or no row
 
  private:
   const std::string scope_;
 };
-
-// The grant number of a UUID_SHORT(): it grows as long as the server's clock does. 0: it is none.
-std::int64_t number_of(std::uint64_t uuid_short) noexcept;
 
 }  // namespace holdfast::mysql::named

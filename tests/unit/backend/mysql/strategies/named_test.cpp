@@ -112,6 +112,21 @@ TEST_F(mysql_named, a_released_connection_serves_the_next_claim) {
   EXPECT_EQ(t.connections.size(), 2u);
 }
 
+// Over another connection the try could reach the server first.
+TEST_F(mysql_named, a_try_does_not_overtake_the_release_before_it) {
+  grant();
+  told next;
+  const auto rival = t.s->open("job", next);
+  t.lock->release(nullptr);
+  rival->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  EXPECT_EQ(t.connections.size(), 2u) << "it needs no other connection";
+  t.reply(1, rows({{"1"}}));
+  EXPECT_EQ(t.sink.take(), "ended ");
+  EXPECT_TRUE(t.awaits(1, "GET_LOCK"));
+  t.reply(1, rows({{"0", number}}));
+  EXPECT_EQ(next.take(), "refused:" + make_error_code(errc::timed_out).message() + ' ');
+}
+
 TEST_F(mysql_named, a_release_waits_for_the_reply_to_a_heartbeat) {
   grant();
   t.pass(idle_timeout / 3 + 1ms);
@@ -129,6 +144,55 @@ TEST_F(mysql_named, numbers_that_went_back_are_refused) {
   t.reply(1, rows({{"1", number}}));
   EXPECT_EQ(t.sink.take(), "ended refused:" + make_error_code(errc::refused).message() + ' ');
   EXPECT_TRUE(t.connections[1]->closes) << "the lock goes with its connection";
+}
+
+// All locks of a server draw from one counter, and replies may come in another order.
+TEST_F(mysql_named, numbers_of_two_locks_may_arrive_in_another_order) {
+  told other;
+  const auto second = t.s->open("other", other);
+  t.acquire();
+  second->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  t.greet(1);
+  t.greet(2);
+  t.reply(1, rows({{"1", "30031216640000006"}}));
+  t.reply(2, rows({{"1", number}}));
+  EXPECT_EQ(t.sink.take() + other.take(), "granted granted ");
+  second->release(nullptr);
+  t.reply(2, rows({{"1"}}));
+  second->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  t.reply(2, rows({{"1", number}}));
+  EXPECT_EQ(other.take(), "ended refused:" + make_error_code(errc::refused).message() + ' ');
+}
+
+// The server closes a connection that no claim uses, which is not an outage.
+TEST_F(mysql_named, the_end_of_a_spare_connection_is_not_a_failure) {
+  grant();
+  t.lock->release(nullptr);
+  t.reply(1, rows({{"1"}}));
+  t.cut(1);
+  EXPECT_EQ(t.statement(0), "") << "no KILL";
+  t.acquire();
+  ASSERT_EQ(t.connections.size(), 3u);
+  t.greet(2);
+  t.reply(2, rows({{"1", "30031216640000006"}}));
+  EXPECT_EQ(t.sink.take(), "ended granted ");
+}
+
+TEST_F(mysql_named, a_server_without_a_free_connection_is_named_at_once) {
+  t.acquire(false);
+  t.cut(1, "Too many connections (error 1040); raise max_connections of the server");
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+}
+
+// Else a waiter of a client that sends nothing else would not notice an outage.
+TEST_F(mysql_named, a_connection_that_cannot_be_opened_has_the_server_probed) {
+  t.acquire(false);
+  t.cut(1);
+  t.pass(1ms);
+  EXPECT_EQ(t.statement(0), "DO 0");
+  t.pass(op_timeout + 1ms);
+  t.close_requested();
+  EXPECT_TRUE(t.over.is_unavailable());
 }
 
 TEST_F(mysql_named, a_pool_without_a_free_connection_is_an_error) {

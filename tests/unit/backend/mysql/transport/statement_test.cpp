@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/mysql/strategies/named/statements.hpp"
+#include "backend/mysql/strategies/pinned/grant_number.hpp"
 
 namespace holdfast::mysql_unit {
 namespace {
@@ -19,8 +19,8 @@ TEST(mysql_statement, a_question_mark_in_a_value_is_no_place_for_the_next_one) {
   EXPECT_EQ(bound("? ?", {"?", 1}), "x'3f' 1");
 }
 
-TEST(mysql_named_number, is_that_of_uuid_short_without_the_id_of_the_server) {
-  using mysql::named::number_of;
+TEST(mysql_grant_number, is_that_of_uuid_short_without_the_id_of_the_server) {
+  using mysql::pinned::number_of;
   constexpr std::uint64_t second = 1ull << 24, in_2026 = 1790000000ull;
   EXPECT_EQ(number_of(in_2026 * second + 5), (1790000000ll - 1577836800ll) * (1ll << 24) + 5);
   EXPECT_EQ(number_of((7ull << 56) + in_2026 * second + 5), number_of(in_2026 * second + 5));

@@ -3,19 +3,22 @@
 #include <charconv>
 #include <utility>
 
-#include "backend/mysql/strategies/named/strategy.hpp"
+#include "backend/mysql/strategies/pinned/grant_number.hpp"
+#include "backend/mysql/strategies/pinned/strategy.hpp"
 #include "backend/mysql/transport/error_text.hpp"
 #include "base/mutant.hpp"
 #include "seam/client_options.hpp"
 
-namespace holdfast::mysql::named {
+namespace holdfast::mysql::pinned {
 
 using base::mutant;
 using base::planted;
-using operation = named_operation;
-using verdict = named_verdict;
+using operation = pinned_operation;
+using verdict = pinned_verdict;
 
 namespace {
+
+constexpr std::string_view heartbeat = "SELECT @@read_only";
 
 std::uint64_t unsigned_of(std::string_view text) noexcept {
   std::uint64_t out = 0;
@@ -23,57 +26,77 @@ std::uint64_t unsigned_of(std::string_view text) noexcept {
   return read.ec == std::errc{} ? out : 0;
 }
 
+// A lock that another connection holds: of MariaDB, and of NOWAIT in MySQL.
+bool is_busy(unsigned error) noexcept {
+  return error == error::lock_wait_timeout || error == error::locked_now;
+}
+
+// What a reply without an error means (lock_statements.hpp).
+verdict verdict_for(operation to, const sql_reply& reply) noexcept {
+  if (to == operation::create) return verdict::done;
+  if (reply.rows.empty()) return to == operation::remove ? verdict::done : verdict::absent;
+  const bool is_one = reply.cell(0, 0) == "1";
+  switch (to) {
+    case operation::confirm: return is_one ? verdict::granted : verdict::gone;
+    case operation::remove: return is_one ? verdict::done : verdict::gone;
+    default: break;
+  }
+  if (reply.is_null(0, 0)) return verdict::not_now;
+  if (!is_one) return verdict::busy;
+  return to == operation::wait ? verdict::waited : verdict::granted;
+}
+
 }  // namespace
 
-// GET_LOCK returns NULL where it was interrupted.
-named_recipe::reply strategy::read(claim& c, const request& q, const sql_reply& reply,
-                                   time_point sent, std::string& text) {
-  named_recipe::reply r;
+// The server closes an idle connection no earlier than the idle timeout after its last reply.
+time_point strategy::deadline_of(const request& q, time_point sent) const noexcept {
+  const duration worth = seam::worth(q.idle_timeout, settings_.rules.clock_skew);
+  return planted(mutant::idle_timeout_ignored) ? base::never : base::saturating_add(sent, worth);
+}
+
+pinned_recipe::reply strategy::read(claim& c, const request& q, const sql_reply& reply,
+                                    time_point sent, std::string& text) {
+  pinned_recipe::reply r;
   r.to = q.to;
   r.epoch = q.epoch;
-  r.deadline = base::saturating_add(sent, seam::worth(q.idle_timeout, settings_.rules.clock_skew));
+  r.deadline = deadline_of(q, sent);
   r.term = q.idle_timeout;
   if (!reply.is_ok()) {
+    if (q.to != operation::remove && is_busy(reply.error)) {
+      r.what = verdict::busy;
+      return r;
+    }
     failure why = explain(reply.error, reply.text);
     r.what = verdict_of(reply.error) == sql_verdict::not_now ? verdict::not_now : verdict::failed;
     r.why = static_cast<errc>(why.code.value());
     text = std::move(why.text);
     return r;
   }
-  const bool is_one = reply.cell(0, 0) == "1";
-  const bool is_null = reply.is_null(0, 0);
-  switch (q.to) {
-    case operation::try_lock:
-      r.what = is_one ? verdict::granted : is_null ? verdict::not_now : verdict::busy;
-      break;
-    case operation::wait:
-      r.what = is_one ? verdict::waited : is_null ? verdict::not_now : verdict::busy;
-      break;
-    case operation::confirm: r.what = is_one ? verdict::granted : verdict::gone; break;
-    case operation::remove: r.what = is_one ? verdict::done : verdict::gone; break;
-    case operation::none: break;
-  }
-  if (r.what == verdict::granted) take_number(c, reply, r, text);
+  r.what = verdict_for(q.to, reply);
+  if (q.to == operation::remove) c.has_tried = false;
+  if (r.what == verdict::granted) take_number(q, reply, r, text);
   if (r.what != verdict::granted && r.what != verdict::waited) return r;
   c.confirmed_at = sent;
   c.owner_id = q.connection;
   return r;
 }
 
-// A server that started twice within one second, or whose clock was set back, repeats numbers.
-void strategy::take_number(claim& c, const sql_reply& reply, named_recipe::reply& r,
-                           std::string& text) const {
+// All locks of a server draw from one counter. A server that started twice within one second, or
+// whose clock was set back, repeats numbers.
+void strategy::take_number(const request& q, const sql_reply& reply, pinned_recipe::reply& r,
+                           std::string& text) {
   r.number = number_of(unsigned_of(reply.cell(0, 1)));
-  const std::int64_t floor = planted(mutant::smaller_number_accepted) ? 0 : c.last_number;
+  const std::int64_t floor = planted(mutant::smaller_number_accepted) ? 0 : q.floor;
   if (r.number > floor) {
-    c.last_number = r.number;
+    last_number_ = std::max(last_number_, r.number);
     return;
   }
   r.what = verdict::failed;
   r.why = r.number > 0 ? errc::refused : errc::exhausted;
   text = r.number > 0
-             ? "the server's numbers went back: it was started twice within a second, or its clock "
-               "was set back; its tokens would repeat"
+             ? "the server's numbers went back: it was started twice within a second, its clock "
+               "was set back, or it is another server; tokens would repeat. Restart the server "
+               "once its clock is right"
              : "the number of the server does not fit into a token; set the server's clock";
 }
 
@@ -85,15 +108,26 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   if (asked.to == operation::none) return on_heartbeat(*c, asked, reply, context);
   if (c->recipe().epoch() != asked.epoch) return;
   std::string text;
-  const named_recipe::reply r = read(*c, asked, reply, context.sent, text);
+  const pinned_recipe::reply r = read(*c, asked, reply, context.sent, text);
   if (r.what == verdict::granted) over_->tick_by(context.sent + asked.idle_timeout / 3);
   c->on_reply(r, std::move(text), context.now, context.events);
 }
 
-void strategy::on_cut(request& q, const reply_context&) {
+void strategy::on_cut(request& q, const reply_context& context) {
   claim* const c = claims_.at(q.whose);
-  if (c && q.to == operation::remove && c->recipe().epoch() == q.epoch) c->dead_id = q.connection;
-  give_back(q);  // on_pin_lost() follows
+  const bool is_current = c && c->recipe().epoch() == q.epoch;
+  const operation to = q.to;
+  if (is_current && to == operation::remove) c->dead_id = q.connection;
+  give_back(q);  // on_pin_lost() follows, but for a statement of the commands
+  if (is_current && to == operation::create) send_again_later(*c, to, context.now, context.events);
+}
+
+void strategy::send_again_later(claim& c, operation what, time_point now, event_queue& events) {
+  pinned_recipe::reply later;
+  later.to = what;
+  later.epoch = c.recipe().epoch();
+  later.what = verdict::not_now;
+  c.on_reply(later, {}, now, events);
 }
 
 void strategy::on_pinned(claim& c, session& s, time_point now, event_queue&) {
@@ -107,18 +141,14 @@ void strategy::on_pin_failed(claim& c, const failure& why, bool is_final, time_p
   c.awaits_pin = false;
   if (is_final || c.recipe().is_attempt())
     return c.give_up(static_cast<errc>(why.code.value()), why.text, now, events);
-  named_recipe::reply later;
-  later.to = c.queued;
-  later.epoch = c.recipe().epoch();
-  later.what = verdict::not_now;
-  c.on_reply(later, {}, now, events);
+  send_again_later(c, c.queued, now, events);
 }
 
 void strategy::on_pin_lost(claim& c, time_point now, event_queue& events) {
   const std::uint64_t id = std::exchange(c.connection, nullptr)->id();
   c.has_heartbeat = false;
   if (c.recipe().is_leaving()) c.dead_id = id;
-  c.on([&](named_recipe& r) { return r.on_lost(now, rules()); }, now, events);
+  c.on([&](pinned_recipe& r) { return r.on_lost(now, rules()); }, now, events);
 }
 
 void strategy::on_dead(std::uint64_t id, bool is_certain, time_point now, event_queue& events) {
@@ -126,7 +156,7 @@ void strategy::on_dead(std::uint64_t id, bool is_certain, time_point now, event_
     if (c.dead_id != id) return;
     c.dead_id = 0;
     if (!c.recipe().is_leaving()) return;
-    named_recipe::reply r;
+    pinned_recipe::reply r;
     r.to = operation::remove;
     r.epoch = c.recipe().epoch();
     r.what = is_certain ? verdict::done : verdict::unknown;
@@ -162,11 +192,11 @@ void strategy::beat(claim& c, time_point now, event_queue& events) {
   if (!c.has_heartbeat && due <= now && c.connection->is_idle()) {
     c.has_heartbeat = true;
     const time_point end = std::max(now, c.recipe().granted().deadline);
-    send_statement(c, operation::none, statements::heartbeat(), now, end);
+    send_statement(c, operation::none, std::string(heartbeat), now, end);
   }
   const time_point doubt = due + beat_every(c);
   if (c.has_heartbeat && doubt <= now && !std::exchange(c.is_told, true))
-    c.on([](named_recipe& r) { return r.on_doubtful(); }, now, events);
+    c.on([](pinned_recipe& r) { return r.on_doubtful(); }, now, events);
   over_->tick_by(due > now ? due : doubt > now ? doubt : base::never);
 }
 
@@ -176,17 +206,16 @@ void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
   c.has_heartbeat = false;
   if (!reply.is_ok() || reply.cell(0, 0) != "0") {  // it is a replica now
     give_up_connection(c, context.now);
-    c.on([&](named_recipe& r) { return r.on_lost(context.now, rules()); }, context.now,
+    c.on([&](pinned_recipe& r) { return r.on_lost(context.now, rules()); }, context.now,
          context.events);
     return;
   }
   c.confirmed_at = context.sent;
   c.is_told = false;
   if (c.queued == operation::remove) return send(c, operation::remove, context.now);
-  const time_point deadline =
-      base::saturating_add(context.sent, seam::worth(q.idle_timeout, settings_.rules.clock_skew));
+  const time_point deadline = deadline_of(q, context.sent);
   over_->tick_by(context.sent + beat_every(c));
-  c.on([&](named_recipe& r) { return r.on_deadline(deadline); }, context.now, context.events);
+  c.on([&](pinned_recipe& r) { return r.on_deadline(deadline); }, context.now, context.events);
 }
 
-}  // namespace holdfast::mysql::named
+}  // namespace holdfast::mysql::pinned

@@ -1,4 +1,4 @@
-#include "backend/mysql/recipes/named.hpp"
+#include "backend/mysql/recipes/pinned.hpp"
 
 #include <algorithm>
 
@@ -11,19 +11,19 @@ using base::mutant;
 using base::planted;
 using claims::claim_event;
 
-named_recipe::step named_recipe::acquire(const seam::acquire_request& request, time_point now,
-                                         const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::acquire(const seam::acquire_request& request, time_point now,
+                                           const timing& t) noexcept {
   begin_wait(request, now);
   state_ = state::trying;
   return begin(operation::try_lock, t);
 }
 
-named_recipe::step named_recipe::turn_to(state next, operation what, const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::turn_to(state next, operation what, const timing& t) noexcept {
   state_ = next;
   return ask(what, t);
 }
 
-named_recipe::step named_recipe::on(const reply& r, time_point now, const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::on(const reply& r, time_point now, const timing& t) noexcept {
   if (is_late(r)) return {};
   if (is_acquiring()) return on_acquire_reply(r, now, t);
   if (!is_leaving()) return {};
@@ -31,8 +31,8 @@ named_recipe::step named_recipe::on(const reply& r, time_point now, const timing
   return on_removed(r, now, t);
 }
 
-named_recipe::step named_recipe::on_acquire_reply(const reply& r, time_point now,
-                                                  const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::on_acquire_reply(const reply& r, time_point now,
+                                                    const timing& t) noexcept {
   switch (r.what) {
     case verdict::granted: return become_held(r, now);
     case verdict::waited:
@@ -42,6 +42,8 @@ named_recipe::step named_recipe::on_acquire_reply(const reply& r, time_point now
     case verdict::busy:
       if (one_attempt_) return become_idle(claim_event::refused, errc::timed_out);
       return turn_to(state::waiting, operation::wait, t);
+    case verdict::absent: return turn_to(state::creating, operation::create, t);
+    case verdict::done:
     case verdict::gone: return turn_to(state::trying, operation::try_lock, t);
     case verdict::not_now: return pause(now, t);
     default: {
@@ -52,7 +54,7 @@ named_recipe::step named_recipe::on_acquire_reply(const reply& r, time_point now
   }
 }
 
-named_recipe::step named_recipe::pause(time_point now, const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::pause(time_point now, const timing& t) noexcept {
   state_ = state::paused;
   step out;
   out.sleeps = true;
@@ -61,14 +63,14 @@ named_recipe::step named_recipe::pause(time_point now, const timing& t) noexcept
   return out;
 }
 
-named_recipe::step named_recipe::on_lost(time_point, const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::on_lost(time_point, const timing& t) noexcept {
   if (is_held() && !planted(mutant::cut_connection_holds)) return end_with_session();
   if (!is_acquiring()) return {};
   state_ = state::trying;
   return begin(operation::try_lock, t);
 }
 
-named_recipe::step named_recipe::on_wake(time_point now, const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::on_wake(time_point now, const timing& t) noexcept {
   if (is_acquiring() && state_ == state::paused && now < due(t))
     return turn_to(state::trying, operation::try_lock, t);
   return on_time(now, t, false);

@@ -1,5 +1,5 @@
-// One claim on a named lock of the server, which lives as long as the connection that took it.
-// Pure, as claim/recipe.hpp says: (state, event, now) -> effects.
+// One claim on a lock that the server grants to a connection and frees with it: a named lock, or
+// the lock of a row. Pure, as claim/recipe.hpp says: (state, event, now) -> effects.
 //
 //   state      | event                        | next       | effects
 //   -----------+------------------------------+------------+--------------------------------------
@@ -11,12 +11,16 @@
 //              | busy                         | waiting    | send wait
 //   confirming | granted                      | held       | granted: the confirm's send + ...
 //              | gone                         | trying     | send try_lock
-//   trying,    | not now                      | paused     | sleep
-//   waiting    |                              |            |
-//   paused     | wake                         | trying     | send try_lock
-//   trying,    | failed                       | idle       | refused; orphan
-//   waiting,   | the connection is lost       | trying     | new owner, send try_lock: over another
+//   trying,    | absent                       | creating   | send create
+//   waiting,   | not now                      | paused     | sleep
 //   confirming |                              |            |
+//   creating   | done                         | trying     | send try_lock
+//              | busy, one attempt            | idle       | refused (timed_out)
+//              | busy                         | waiting    | send wait
+//              | not now                      | paused     | sleep
+//   paused     | wake                         | trying     | send try_lock
+//   any of     | failed                       | idle       | refused; orphan
+//   these      | the connection is lost       | trying     | new owner, send try_lock: over another
 //   held       | the connection is lost       | lost       | lost (timed_out)
 //              | confirmed, out of reach ...  |            | see session_recipe.hpp
 //
@@ -30,27 +34,29 @@
 
 namespace holdfast::mysql {
 
-enum class named_operation : unsigned char {
+enum class pinned_operation : unsigned char {
   none,
   try_lock,  // takes the lock if it is free
   wait,      // takes it when its turn comes
   confirm,   // is it still held?
+  create,    // what is locked, for example a row
   remove,    // releases it, or ends the connection
 };
 
-enum class named_verdict : unsigned char {
+enum class pinned_verdict : unsigned char {
   granted,  // try_lock, confirm
   waited,   // wait: it was granted at some time
-  busy,     // try_lock, wait
-  done,     // remove
+  busy,     // try_lock, wait, create: another connection holds it
+  absent,   // try_lock, wait, confirm: what is locked does not exist
+  done,     // create, remove
   gone,     // confirm, remove: this connection does not hold it
   not_now,  // not executed, and to be sent again
   unknown,  // remove: whether the server still executes something of the connection
   failed,   // refused by the server; see `why`
 };
 
-class named_recipe
-    : public claims::session_recipe<claims::session_reply<named_operation, named_verdict>> {
+class pinned_recipe
+    : public claims::session_recipe<claims::session_reply<pinned_operation, pinned_verdict>> {
  public:
   using time_point = base::time_point;
   step acquire(const seam::acquire_request&, time_point, const timing&) noexcept;
@@ -59,7 +65,7 @@ class named_recipe
   step on_wake(time_point, const timing&) noexcept;
 
  private:
-  enum class state : unsigned char { trying, waiting, confirming, paused };
+  enum class state : unsigned char { trying, waiting, confirming, creating, paused };
 
   step turn_to(state, operation, const timing&) noexcept;
   step on_acquire_reply(const reply&, time_point, const timing&) noexcept;
@@ -68,6 +74,6 @@ class named_recipe
   state state_ = state::trying;
 };
 
-static_assert(claims::recipe<named_recipe>);
+static_assert(claims::recipe<pinned_recipe>);
 
 }  // namespace holdfast::mysql

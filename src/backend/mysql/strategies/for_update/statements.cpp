@@ -1,0 +1,72 @@
+#include "backend/mysql/strategies/for_update/statements.hpp"
+
+#include "backend/mysql/transport/statement.hpp"
+
+namespace holdfast::mysql::for_update {
+
+namespace {
+
+// Words that MySQL 8 does not know here are in comments that only MariaDB executes. There a try
+// waits as long as innodb_lock_wait_timeout says, and a wait is repeated after it. MariaDB waits
+// for a year at the most.
+constexpr std::string_view exclusive_try = " FOR UPDATE NOWAIT";
+constexpr std::string_view shared_try = " LOCK IN SHARE MODE/*M! NOWAIT*/";
+constexpr std::string_view exclusive_wait = " FOR UPDATE/*M! WAIT 31536000*/";
+constexpr std::string_view shared_wait = " LOCK IN SHARE MODE/*M! WAIT 31536000*/";
+
+std::string with(std::string_view first, std::string_view table, std::string_view rest) {
+  return std::string(first).append(table).append(rest);
+}
+
+}  // namespace
+
+statements::statements(std::string_view table, std::string_view prefix)
+    : name_(table), table_(with("`", table, "`")), prefix_(prefix) {}
+
+std::string statements::try_lock(std::string_view key, lock_mode mode) const {
+  const bool is_shared = mode == lock_mode::shared;
+  return bound(with("SELECT 1,UUID_SHORT() FROM ", table_, " WHERE name=?")
+                   .append(is_shared ? shared_try : exclusive_try),
+               {key});
+}
+
+std::string statements::wait(std::string_view key, lock_mode mode) const {
+  const bool is_shared = mode == lock_mode::shared;
+  return bound(with("SELECT 1 FROM ", table_, " WHERE name=?")
+                   .append(is_shared ? shared_wait : exclusive_wait),
+               {key});
+}
+
+// The transaction has the lock already, so nothing waits.
+std::string statements::confirm(std::string_view key, lock_mode mode) const {
+  return try_lock(key, mode);
+}
+
+std::string statements::create(std::string_view key) const {
+  return bound(with("INSERT INTO ", table_, " (name) VALUES(?) ON DUPLICATE KEY UPDATE name=name"),
+               {key});
+}
+
+row_probes statements::probes(std::string_view key) const {
+  row_probes out;
+  out.read = bound(with("SELECT 1 FROM ", table_, " WHERE name=?"), {key});
+  out.as_writer = out.read + " FOR UPDATE SKIP LOCKED";
+  out.as_reader = out.read + " LOCK IN SHARE MODE/*M! SKIP LOCKED*/";
+  return out;
+}
+
+std::string statements::describe_table() const {
+  return with("SELECT ENGINE,(SELECT GROUP_CONCAT(COLUMN_NAME,' ',DATA_TYPE) FROM "
+              "information_schema.COLUMNS c WHERE c.TABLE_SCHEMA=t.TABLE_SCHEMA AND "
+              "c.TABLE_NAME=t.TABLE_NAME AND COLUMN_KEY='PRI') FROM information_schema.TABLES t "
+              "WHERE t.TABLE_SCHEMA=DATABASE() AND t.TABLE_NAME='",
+              name_, "'");
+}
+
+std::string statements::create_table() const {
+  return with("CREATE TABLE IF NOT EXISTS ", table_,
+              " (name VARBINARY(767) NOT NULL PRIMARY KEY) ENGINE=InnoDB "
+              "COMMENT='holdfast row locks, version 1'");
+}
+
+}  // namespace holdfast::mysql::for_update

@@ -1,0 +1,60 @@
+// Strategy `for-update`: a lock is the lock of a row, which a transaction of the holder's
+// connection keeps. It ends with that transaction, and so with the connection.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "backend/mysql/strategies/for_update/statements.hpp"
+#include "backend/mysql/strategies/pinned/strategy.hpp"
+
+namespace holdfast::mysql::for_update {
+
+// MySQL serves the waiters by the number of transactions that each of them keeps waiting.
+inline constexpr seam::capabilities abilities{
+    .life = seam::lifetime::connection,
+    .queue = seam::order::none,
+    .wanted = seam::contention_signal::silent,
+    .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared),
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+    .own_reader_tokens = true,
+    .writer_preference = true,
+};
+
+class strategy final : public pinned::strategy {
+ public:
+  // The settings outlive it.
+  strategy(base::environment&, const settings&);
+
+  // lock_store
+  const seam::capabilities& can() const noexcept override { return abilities; }
+  void holders(std::string_view name, seam::holders_handler&) override;
+
+  // transport_user
+  void on_ready(time_point now, event_queue&) override;
+  std::optional<failure> opened() const override { return opened_; }
+
+ private:
+  // Of describe_table(); and if there is no such table, of create_table() and describe_table().
+  class opening_reply final : public statement_handler {
+   public:
+    explicit opening_reply(strategy& s) noexcept : home_(s) {}
+    void on_reply(const sql_reply& r, const reply_context& c) override { home_.on_table(r, c); }
+    void on_cut(const failure& why, const reply_context&) override { home_.opened_ = why; }
+
+   private:
+    strategy& home_;
+  };
+
+  void on_table(const sql_reply&, const reply_context&);
+  failure fault_of(const sql_reply& description) const;
+
+  const statements texts_;
+  opening_reply opening_{*this};
+  bool creates_ = false;  // the table: requested
+  bool has_created_ = false;
+  std::optional<failure> opened_;  // the table is there; or why it is not
+};
+
+}  // namespace holdfast::mysql::for_update

@@ -1,0 +1,41 @@
+// The statements of one kind of lock that a connection holds.
+//
+// Each but create() is executed by the connection that is to hold the lock, outside of automatic
+// commits. A reply is read in the same way for every kind (replies.cpp):
+//
+//   statement        | reply
+//   -----------------+--------------------------------------------------------------------------
+//   try_lock         | {1, number}: granted | {0}, error 1205 or 3572: busy | {NULL}: interrupted
+//                    | no row: what is locked does not exist
+//   wait             | {1}: granted at some time | the others of try_lock
+//   confirm          | {1, number}: this connection holds it | {0}, {NULL}: it does not
+//                    | no row: what is locked does not exist
+//   create           | error 1205: another connection holds it
+//   release          | {1}, no row: released | {0}, {NULL}: it was not held
+//
+// The number is a UUID_SHORT() that was drawn while the lock was held.
+#pragma once
+#include <holdfast/options.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::mysql::pinned {
+
+class lock_statements {
+ public:
+  // What the other statements have for the name of the lock.
+  virtual std::string key_of(std::string_view name) const = 0;
+  virtual std::string try_lock(std::string_view key, lock_mode) const = 0;
+  virtual std::string wait(std::string_view key, lock_mode) const = 0;
+  virtual std::string confirm(std::string_view key, lock_mode) const = 0;
+  virtual std::string create(std::string_view key) const = 0;  // only after "does not exist"
+  virtual std::string release(std::string_view key) const = 0;
+  // Ends what a try without a grant has left on its connection; empty: nothing.
+  virtual std::string end_of_try() const { return {}; }
+
+ protected:
+  ~lock_statements() = default;
+};
+
+}  // namespace holdfast::mysql::pinned

@@ -1,0 +1,120 @@
+// The base of the strategies whose locks a connection holds: a lock ends with the connection that
+// took it. Each claim has a connection of its own while it waits or holds; the server queues the
+// waiters. What is locked, and by which statements, is in lock_statements.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/mysql/settings.hpp"
+#include "backend/mysql/strategies/pinned/claim.hpp"
+#include "backend/mysql/strategies/pinned/lock_statements.hpp"
+#include "backend/mysql/strategies/strategy.hpp"
+
+namespace holdfast::mysql::pinned {
+
+class strategy : public mysql::strategy, public claims::store_defaults {
+ public:
+  // lock_store
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) final;
+  void inspect(std::string_view prefix, seam::holders_handler&) final;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) final;
+
+  // mysql::strategy
+  transport::bounds connections() const final {
+    return {.commands = 2, .pinned = settings_.connections};
+  }
+  void attach(transport& t) final { over_ = &t; }
+  void detach() noexcept final {}
+  void withdraw_all(time_point) final {}
+  bool is_settled() const noexcept final { return over_->is_final(env_.now()); }
+  void end_claims(errc, const std::string& why, time_point now, base::event_queue&) final;
+  bool is_dispatching() const final { return claims_.is_dispatching(); }
+
+  // transport_user
+  void on_down(const failure&, loss, time_point now, event_queue&) final;
+  void on_dead(std::uint64_t id, bool is_certain, time_point now, event_queue&) final;
+  void on_tick(time_point now, event_queue&) final;
+
+  // The contract of claims::store_of.
+  std::mutex& mutex() noexcept { return over_->mutex(); }
+  base::environment& env() const noexcept { return env_; }
+  const claims::timing& rules() const noexcept { return settings_.rules; }
+  bool is_forked() const noexcept { return over_->is_forked(); }
+  static pinned_recipe new_recipe() noexcept { return {}; }
+  time_point clock_for_release(const claim&) const { return env_.now(); }
+  void add(claim&, std::string_view name);
+  void remove(claim&) noexcept;
+  std::optional<pinned_recipe::reply> submit(claim&, pinned_operation, time_point now,
+                                             base::event_queue&);
+  void renew_owner(claim&) noexcept {}  // the owner is the connection
+  void withdraw_orphan(claim&, time_point now, base::event_queue&);
+  void wake_at(claim&, time_point);
+  void after_step(claim&, time_point now);
+  void request_flush(claims::urgency how) noexcept {
+    over_->reactor().request_flush(how == claims::urgency::now);
+  }
+  static std::string text_of_owner(const claim& c) { return std::to_string(c.owner_id); }
+  std::string reason(const claim&, errc why) const { return over_->reason(why); }
+
+  // For its claims and requests; with the mutex.
+  void on_pinned(claim&, session&, time_point now, event_queue&);
+  void on_pin_failed(claim&, const failure&, bool is_final, time_point now, event_queue&);
+  void on_pin_lost(claim&, time_point now, event_queue&);
+  void on_reply(request&, const sql_reply&, const reply_context&);
+  void on_cut(request&, const reply_context&);
+
+ protected:
+  // The settings and the statements outlive it.
+  strategy(base::environment&, const settings&, const lock_statements&);
+  ~strategy() override = default;
+
+  const settings& terms() const noexcept { return settings_; }
+  transport& over() noexcept { return *over_; }
+
+ private:
+  class ignored_reply final : public statement_handler {
+    void on_reply(const sql_reply&, const reply_context&) override {}
+    void on_cut(const failure&, const reply_context&) override {}
+  };
+
+  request& take_request();
+  void give_back(request& r) noexcept { spare_.push_back(&r); }
+  std::optional<pinned_recipe::reply> remove_from_server(claim&, time_point now);
+  void send(claim&, pinned_operation, time_point now);
+  void send_statement(claim&, pinned_operation, std::string statement, time_point now,
+                      time_point due);
+  request& request_of(claim&, pinned_operation);
+  void send_create(claim&, time_point now);
+  pinned_recipe::reply read(claim&, const request&, const sql_reply&, time_point sent,
+                            std::string& text);
+  time_point deadline_of(const request&, time_point sent) const noexcept;
+  void take_number(const request&, const sql_reply&, pinned_recipe::reply&, std::string& text);
+  void on_heartbeat(claim&, const request&, const sql_reply&, const reply_context&);
+  void send_again_later(claim&, pinned_operation, time_point now, event_queue&);
+  bool is_being_released(std::string_view key) const;
+  void start(claim&, time_point now);
+  void start_followers(std::string_view key, time_point now);
+  void give_back_connection(claim&, time_point now);
+  void give_up_connection(claim&, time_point now);
+  void beat(claim&, time_point now, event_queue&);
+  duration beat_every(const claim& c) const noexcept { return c.connection->idle_timeout() / 3; }
+  void watch_outage(time_point now);
+
+  base::environment& env_;
+  const settings& settings_;
+  const lock_statements& texts_;
+  transport* over_ = nullptr;  // while it is attached
+  claims::claim_list<claim, std::string_view> claims_;
+  std::vector<std::unique_ptr<request>> requests_;
+  std::vector<request*> spare_;
+  ignored_reply ignored_;
+  std::int64_t last_number_ = 0;  // the largest that was drawn for a claim of this client
+};
+
+static_assert(claims::store_of<strategy, claim>);
+
+}  // namespace holdfast::mysql::pinned
