@@ -9,7 +9,8 @@ namespace {
 using holdfast::testkit::mariadb_server;
 
 mariadb_server& mariadb_of_all_cases() {
-  static mariadb_server server({.config = {"max_connections=500"}});
+  static mariadb_server server(
+      {.config = {"max_connections=500", "innodb_flush_log_at_trx_commit=2"}});
   return server;
 }
 
@@ -32,7 +33,7 @@ class mysql_subject final : public subject {
   }
   std::string short_lived_url() const override {
     if (is_held_by_connections()) return with_options(url(), "idle-timeout=1s&op-timeout=3s");
-    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=1s");
+    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=3s");
   }
   // As if every lease had expired. Locks that connections hold end with these, whoever holds them.
   void lose_leases_of(const holdfast::client& client) override {
