@@ -15,7 +15,7 @@ namespace {
 using holdfast::testkit::mariadb_link;
 using holdfast::testkit::mariadb_server;
 
-constexpr int cycles_of_batch = 64;
+constexpr int cycles_between_clocks = 64;
 
 struct raw_statements {
   std::string take, give_back;
@@ -42,19 +42,21 @@ std::vector<contest> against_statements(const std::string& strategy, raw_stateme
   if (!mariadb_server::installed()) throw row_skipped(mariadb_server::not_installed);
   const auto own = std::make_shared<own_lock>(strategy, std::move(raw));
   const auto bare = [own](seconds length) {
-    return outcome{1e9 /
-                       nanoseconds_per_cycle<cycles_of_batch>(length,
-                                                              [&] {
-                                                                own->link.query(own->raw.take);
-                                                                own->link.query(own->raw.give_back);
-                                                              }),
+    return outcome{1e9 / nanoseconds_per_cycle<cycles_between_clocks>(length,
+                                                                      [&] {
+                                                                        own->link.query(
+                                                                            own->raw.take);
+                                                                        own->link.query(
+                                                                            own->raw.give_back);
+                                                                      }),
                    {}};
   };
   const auto ours = [own](seconds length) {
-    return outcome{1e9 / nanoseconds_per_cycle<cycles_of_batch>(length,
-                                                                [&] {
-                                                                  own->lock.acquire().release();
-                                                                }),
+    return outcome{1e9 /
+                       nanoseconds_per_cycle<cycles_between_clocks>(length,
+                                                                    [&] {
+                                                                      own->lock.acquire().release();
+                                                                    }),
                    {}};
   };
   return {{"", bare, ours}};
