@@ -21,7 +21,7 @@ set(mission_rules
   "^mysql_(optimistic|drafts)[.]=mission:M3"
   "^mysql_(for_update|for_update_locks|pinned)[.]|for_update_mysql$=mission:M2"
   "^mysql_records[.]|records_mysql$=mission:M1"
-  "^mysql_promotion[.]=mission:M4"
+  "^mysql_promotion[.]=mission:M1"
   "^mysql_(row_locks|traps|records)[.]=mission:G3")
 
 string(JOIN , mission_backends ${holdfast_backends} -)
