@@ -29,7 +29,7 @@ bool ends_connection(unsigned error) noexcept;
 base::failure explain(unsigned error, std::string_view text);
 // For an attempt to connect.
 base::failure explain_connecting(unsigned error, std::string_view text);
-// Of explain_connecting(): the server, or this user, has no connection left.
+// A failure from explain_connecting(): the server, or this user, has no connection left.
 bool is_shortage(const base::failure&) noexcept;
 
 }  // namespace holdfast::mysql

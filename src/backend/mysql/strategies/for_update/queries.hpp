@@ -1,4 +1,4 @@
-// What an operator asks of strategy `for-update`.
+// Inspection of strategy `for-update`.
 #pragma once
 #include <string_view>
 

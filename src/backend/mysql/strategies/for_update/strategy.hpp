@@ -36,7 +36,8 @@ class strategy final : public pinned::strategy {
   std::optional<failure> opened() const override { return opened_; }
 
  private:
-  // Of describe_table(); and if there is no such table, of create_table() and describe_table().
+  // Reads the reply to describe_table() and, if the table is missing, to create_table() and the
+  // second describe_table().
   class opening_reply final : public statement_handler {
    public:
     explicit opening_reply(strategy& s) noexcept : home_(s) {}

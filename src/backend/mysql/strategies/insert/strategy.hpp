@@ -29,7 +29,7 @@ class strategy final : public retrying::strategy, private seam::unused_locks {
   void on_ready(time_point now, event_queue&) override;
 
  private:
-  // What the reply that is awaited shows, while the client opens.
+  // The fact that the awaited reply shows, while the client opens.
   enum class check : unsigned char {
     columns,
     records_created,

@@ -1,4 +1,4 @@
-// What an operator asks of strategy `named`.
+// Inspection of strategy `named`.
 #pragma once
 #include <string>
 #include <string_view>

@@ -24,7 +24,7 @@ namespace holdfast::mysql::pinned {
 
 class lock_statements {
  public:
-  // What the other statements have for the name of the lock.
+  // The key by which the other statements name the lock.
   virtual std::string key_of(std::string_view name) const = 0;
   virtual std::string try_lock(std::string_view key, lock_mode) const = 0;
   virtual std::string wait(std::string_view key, lock_mode) const = 0;

@@ -31,7 +31,7 @@ bool is_busy(unsigned error) noexcept {
   return error == error::lock_wait_timeout || error == error::locked_now;
 }
 
-// What a reply without an error means (lock_statements.hpp).
+// The verdict of a reply without an error (lock_statements.hpp).
 verdict verdict_for(operation to, const sql_reply& reply) noexcept {
   if (to == operation::create) return verdict::done;
   if (reply.rows.empty()) return to == operation::remove ? verdict::done : verdict::absent;

@@ -186,7 +186,7 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   if (c) c->on_reply(r, std::move(text), context.now, context.events);
 }
 
-// A renewal that found no row of its owner: who has the lock now?
+// A renewal found no row of its owner: the next statement reads the present owner, for the error.
 bool strategy::looks_for_reason(request& q, const sql_reply& reply, const reply_context& context) {
   const bool found_nothing = reply.is_ok() && reply.affected == 0;
   if (q.to != retrying_operation::renew || q.step != 0 || !found_nothing) return false;

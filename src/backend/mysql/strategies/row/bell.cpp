@@ -57,7 +57,7 @@ void bell::on_pin_failed(const failure&, bool, time_point now, event_queue& even
   if (c) c->on_reply(home_.asleep(*c, false), {}, now, events);
 }
 
-// What it waited for may have been given to another claim by now, so the row is read.
+// Another claim may hold the lock by now, so the row is read.
 void bell::on_reply(const sql_reply& r, const reply_context& context) {
   if (state_ == state::leaving) {
     home_.over().unpin(*on_, context.now);

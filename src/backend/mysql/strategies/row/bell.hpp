@@ -1,7 +1,7 @@
 // The bell of a lock: a named lock of the server that wakes waiters. A waiter that has the bell
 // polls the row; the others wait in the server's queue for the bell. A waiter that gets the row
 // keeps the bell until its release, so the next one in the queue wakes at once. The bell is a hint:
-// only the row decides who holds the lock, and a client that finds the row free needs no bell.
+// only the row decides which claim holds the lock. A client that finds the row free needs no bell.
 //
 //   state   | event                     | next    | effects
 //   --------+---------------------------+---------+-----------------------------------------------

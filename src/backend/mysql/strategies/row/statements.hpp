@@ -53,7 +53,7 @@ class statements final : public retrying::statements {
   std::string holders_of(std::string_view name) const override;
   std::string create(std::string_view name) const;  // the row of a lock that was never requested
 
-  // Of renewals: of rows of one table with the same ttl.
+  // Renewals of rows of one table, with the same ttl.
   std::string renew_all(std::span<const std::string_view> names,
                         std::span<const std::string_view> owners, base::duration ttl,
                         bool of_members) const;
@@ -65,7 +65,7 @@ class statements final : public retrying::statements {
   std::string wait_for_bell(std::string_view name) const;
   std::string release_bell(std::string_view name) const;
 
-  // Of a transaction.
+  // The statements of a transaction.
   std::string lock_row(std::string_view name) const;         // {owner, us left, has_members}
   std::string look_at_members(std::string_view name) const;  // {owner, us left, number,
                                                              // permits, total_permits}

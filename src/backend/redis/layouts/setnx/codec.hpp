@@ -1,14 +1,14 @@
 // Layouts `setnx` and `setnx-exists`: the documents' oldest locks, one key, with commands that
-// stand each for itself. For study: they are not safe, and docs/layouts.md shows how they fail.
+// are sent one by one. Demonstration only (unsafe): docs/layouts.md shows how they fail.
 //
 //             | setnx                             | setnx-exists
 //   ----------+-----------------------------------+---------------------------------------------
 //   acquire   | SETNX; when it was 1, PEXPIRE     | EXISTS; when it was 0, SETNX whose answer is
 //             |                                   | ignored, and PEXPIRE
-//   release   | DEL, whoever has it               | the same
-//   no grant  | nothing                           | DEL, whoever has it
+//   release   | DEL, of any owner                 | the same
+//   no grant  | nothing                           | DEL, of any owner
 //   no answer | GET; when it is ours, PEXPIRE     | the same
-//   withdraw  | GET; when it is ours, DEL         | DEL, whoever has it
+//   withdraw  | GET; when it is ours, DEL         | DEL, of any owner
 //   renew     | MULTI, GET and PEXPIRE, EXEC: a holder learns of its loss, and has lengthened
 //             | the next one's lease by then
 #pragma once
