@@ -48,16 +48,16 @@ function(holdfast_quick_to_compile target testkit)
   target_precompile_headers(${target} REUSE_FROM ${testkit}_headers)
 endfunction()
 
-# `ninja` leaves out what is built for ThreadSanitizer, which bounds the time of ./dev test, and
-# `ninja tsan_programs` builds it for ./dev test --full.
-add_custom_target(tsan_programs)
-function(holdfast_only_in_full_suite target)
-  foreach(part ${target} testkit_tsan_headers testkit_tsan holdfast_tsan)
+# `ninja` leaves out what is built for the sanitizers, which bounds the time of ./dev test, and
+# `ninja sanitized_programs` builds it for ./dev test --full.
+add_custom_target(sanitized_programs)
+function(holdfast_only_in_full_suite target sanitizer)
+  foreach(part ${target} testkit_${sanitizer}_headers testkit_${sanitizer} holdfast_${sanitizer})
     if(TARGET ${part})
       set_target_properties(${part} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
   endforeach()
-  add_dependencies(tsan_programs ${target})
+  add_dependencies(sanitized_programs ${target})
 endfunction()
 
 # holdfast_test_program(<target> <testkit flavour> <glob>...)
@@ -128,7 +128,8 @@ macro(holdfast_add_sanitized_test name filter)
     COST ${holdfast_cost_sanitized} ENVIRONMENT "${environment};${ARGN}")
 endmacro()
 
-# holdfast_add_sanitized_suite(<target> DIR <folder> [EXCEPT <gtest pattern>] [SHARDS <number>]
+# holdfast_add_sanitized_suite(<target> DIR <folder> [NAME <name>] [EXCEPT <gtest pattern>]
+#                              [SHARDS <number>]
 #                              [WITHOUT_THREADS <regex>] [APART <name> <gtest pattern>]
 #                              [ENVIRONMENT <name=value>...])
 # The whole program but EXCEPT is SHARDS tests (default: 1) for each sanitizer, built as
@@ -139,7 +140,8 @@ function(holdfast_add_sanitized_suite target)
   if(NOT TARGET ${target} OR NOT HOLDFAST_SANITIZED_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;EXCEPT;SHARDS;WITHOUT_THREADS" "ENVIRONMENT;APART")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;NAME;EXCEPT;SHARDS;WITHOUT_THREADS"
+    "ENVIRONMENT;APART")
   get_target_property(sources ${target} SOURCES)
   foreach(sanitizer IN LISTS holdfast_sanitizers)
     if(sanitizer STREQUAL "tsan" AND arg_WITHOUT_THREADS)
@@ -149,14 +151,13 @@ function(holdfast_add_sanitized_suite target)
     # Larger pieces take a quarter less; warnings are the matter of the first build.
     set_target_properties(${target}_${sanitizer} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
     target_compile_options(${target}_${sanitizer} PRIVATE -w)
-    if(sanitizer STREQUAL "tsan")
-      holdfast_only_in_full_suite(${target}_tsan)
-    endif()
+    holdfast_only_in_full_suite(${target}_${sanitizer} ${sanitizer})
     string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")
     list(APPEND environment ${holdfast_${sanitizer}_environment})
     if(NOT arg_SHARDS)
-      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer} "-${arg_EXCEPT}")
-      holdfast_busy_tests(${arg_DIR}.${sanitizer})
+      string(JOIN / name ${arg_DIR}.${sanitizer} ${arg_NAME})
+      holdfast_add_sanitized_test(${name} "-${arg_EXCEPT}")
+      holdfast_busy_tests(${name})
       continue()
     endif()
     if(arg_APART)

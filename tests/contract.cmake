@@ -16,13 +16,15 @@ set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 120 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
-  RULES ${backend_rules} ${mission_rules}
+  RULES ${backend_rules} ${mission_rules} "_ensemble_zookeeper$=long"
+    "/(exclusive|shared|writer)[.].*_(records|for_update)_mysql$=long"
   TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")
 
 if(HOLDFAST_SANITIZED_TESTS)
-  contract_process(contract_process_asan testkit_asan)
-  contract_process(contract_process_tsan testkit_tsan)
-  holdfast_only_in_full_suite(contract_process_tsan)
+  foreach(sanitizer IN LISTS holdfast_sanitizers)
+    contract_process(contract_process_${sanitizer} testkit_${sanitizer})
+    holdfast_only_in_full_suite(contract_process_${sanitizer} ${sanitizer})
+  endforeach()
 endif()
 list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
   OUTPUT_VARIABLE sanitized_environment)

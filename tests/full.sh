@@ -40,6 +40,7 @@ on_other_server() {
 
 # full: prints the sum alone in the last line; exit 1 if anything failed.
 full() {
+  local -x HOLDFAST_FULL_SUITE=1
   local all_passed=0 all_failed=0 failures=() server
   part suite whole_suite
   (need servers) || say "continuing without the packages that fetch other versions of servers"

@@ -26,7 +26,7 @@ enum class urgency : unsigned char { none, soon, now };  // of what a verb leave
 // A recipe with a succession also needs takes_successor(claim, operation, request of the next) and
 // submit_with_successor(claim, next, now) in place of submit().
 template <class S, class C>
-concept store_of = requires(S s, C& c, const C& known, typename C::operation op, time_point now,
+concept store_of = requires(S& s, C& c, const C& known, typename C::operation op, time_point now,
                             event_queue& events) {
   { s.mutex() } -> std::same_as<std::mutex&>;
   { s.env() } -> std::same_as<base::environment&>;

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/sim/full_suite.hpp"
 #include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/play.hpp"
 
@@ -47,7 +48,7 @@ TEST(sim_machines, promises_are_kept_where_clocks_stand_and_connections_are_slow
   for (const trouble what :
        {trouble::machine_stopped, trouble::slow_connects, trouble::half_greetings})
     for (const char* layout : layouts_on_machines)
-      for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      for (std::uint64_t seed = 1; seed <= share_of(40); ++seed) {
         plan p = calm_but_for(what, seed, layout);
         if (what != trouble::machine_stopped)
           p.faults.push_back({trouble::cut, p.troubled / 3, 1ms});

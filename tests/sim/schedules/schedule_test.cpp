@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/sim/full_suite.hpp"
 #include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/play.hpp"
 
@@ -14,7 +15,7 @@ namespace holdfast::sim {
 namespace {
 
 void expect_all_well(std::uint64_t first, std::uint64_t count, flavour how) {
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+  for (std::uint64_t seed = first; seed < first + share_of(count); ++seed) {
     const plan p = draw(seed, how);
     const result r = play_redis(p);
     ASSERT_EQ(r.complaint, "") << p.text();
@@ -27,7 +28,7 @@ struct sim_layout : testing::TestWithParam<const char*> {};
 TEST_P(sim_layout, keeps_its_promises_without_trouble_with_crashes_and_in_any_trouble) {
   const played_layout& layout = *layout_named(GetParam());
   for (const flavour how : {flavour::calm, flavour::crashes, flavour::any})
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= share_of(300); ++seed) {
       const plan p = draw(seed, how, layout);
       ASSERT_EQ(play_redis(p).complaint, "") << p.text();
     }
@@ -43,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(played, sim_layout,
 
 TEST(sim_of_two_servers, keeps_its_promises_while_no_role_changes) {
   for (const char* layout : {"string", "lua", "redisson", "redisson-fair", "redisson-rw"})
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    for (std::uint64_t seed = 1; seed <= share_of(50); ++seed) {
       plan p = draw_of_two(seed, *layout_named(layout));
       p.faults.clear();
       ASSERT_EQ(play_redis(p).complaint, "") << p.text();
@@ -78,7 +79,7 @@ plan with_one_plain_change(plan p) {
 
 TEST(sim_of_two_servers, keeps_its_promises_when_all_connections_are_cut_and_nothing_is_lost) {
   for (const char* layout : {"string", "lua", "redisson", "redisson-fair", "redisson-rw"})
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    for (std::uint64_t seed = 1; seed <= share_of(50); ++seed) {
       const plan p = with_one_plain_change(draw_of_two(seed, *layout_named(layout)));
       ASSERT_EQ(play_redis(p).complaint, "") << p.text();
     }

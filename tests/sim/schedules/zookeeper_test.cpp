@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tests/sim/full_suite.hpp"
 #include "tests/sim/zookeeper/layouts.hpp"
 #include "tests/sim/zookeeper/play.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 void expect_all_well_on_zookeeper(std::uint64_t first, std::uint64_t count, flavour how) {
   const zookeeper_layout& layout = *zookeeper_layout_named("curator");
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+  for (std::uint64_t seed = first; seed < first + share_of(count); ++seed) {
     const plan p = draw(seed, how, layout);
     ASSERT_EQ(play_zookeeper(p).complaint, "") << p.text();
   }
@@ -36,7 +37,7 @@ struct sim_zookeeper_layout : testing::TestWithParam<const char*> {};
 TEST_P(sim_zookeeper_layout, keeps_its_promises_without_trouble_with_crashes_and_in_any_trouble) {
   const zookeeper_layout& layout = *zookeeper_layout_named(GetParam());
   const auto expect_all_well = [&](std::uint64_t count, flavour how) {
-    for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    for (std::uint64_t seed = 1; seed <= share_of(count); ++seed) {
       const plan p = draw(seed, how, layout);
       ASSERT_EQ(play_zookeeper(p).complaint, "") << p.text();
     }

@@ -31,7 +31,7 @@ void renewals::add(const claim& c, time_point now) {
   if (sent_.empty()) send(now);
 }
 
-bool renewals::is_wanted(const item& i) const noexcept {
+bool renewals::awaits(const item& i) const noexcept {
   const claim* const c = home_.claim_of(i.whose);
   return c && c->recipe().epoch() == i.epoch && c->recipe().is_held();
 }
@@ -39,7 +39,7 @@ bool renewals::is_wanted(const item& i) const noexcept {
 // The first that waits, and those that the same statement can renew.
 void renewals::send(time_point now) {
   if (!sent_.empty()) return;
-  std::erase_if(waiting_, [this](const item& i) { return !is_wanted(i); });
+  std::erase_if(waiting_, [this](const item& i) { return !awaits(i); });
   if (waiting_.empty()) return;
   const auto joins = [this](const item& i) {
     const item& first = sent_.front();

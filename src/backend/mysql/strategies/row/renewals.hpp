@@ -43,7 +43,7 @@ class renewals final : public statement_handler {
   void on_reply(const sql_reply&, const reply_context&) override;
   void on_cut(const failure&, const reply_context&) override;
 
-  bool is_wanted(const item&) const noexcept;
+  bool awaits(const item&) const noexcept;
   void send(time_point now);
   void submit(std::string, time_point now);
   void answer(const item&, claims::retrying_reply::verdict, errc why, const reply_context&);

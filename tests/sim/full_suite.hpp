@@ -1,0 +1,13 @@
+// How much of a long series a test plays.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+
+namespace holdfast::sim {
+
+// All of it in ./dev test --full, which sets HOLDFAST_FULL_SUITE, and a fifth otherwise.
+inline std::uint64_t share_of(std::uint64_t all) {
+  return std::getenv("HOLDFAST_FULL_SUITE") ? all : (all + 4) / 5;
+}
+
+}  // namespace holdfast::sim
