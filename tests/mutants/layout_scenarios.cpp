@@ -55,6 +55,20 @@ std::string a_refused_downgrade_lets_no_other_group_in() {
   return is_together ? "" : "a reader of another group holds the lock";
 }
 
+std::string a_client_that_locks_without_a_pause_lets_its_peers_in() {
+  on_model world;
+  const client c = world.open("layout=redisson-spin");
+  const mutex m = c.mutex("job");
+  lease held = m.acquire();
+  world.pass(10ms);
+  held.release();
+  bool is_free = false;
+  world.at(2ms, [&] { is_free = world.command({"EXISTS", "job"}).starts_with(":0"); });
+  held = m.acquire();
+  world.pass(10ms);
+  return is_free ? "" : "a peer that polls finds the lock held each time";
+}
+
 // The server answers late that it does not know the script, and then at once.
 std::string silence_counts_from_the_second_sending() {
   on_model world;
@@ -78,6 +92,7 @@ std::string silence_counts_from_the_second_sending() {
 }
 
 constexpr scenario all_of_layouts[] = {
+    {mutant::peers_outrun, "redis", a_client_that_locks_without_a_pause_lets_its_peers_in},
     {mutant::silence_dated_back, "redis", silence_counts_from_the_second_sending},
     {mutant::none, "redis", a_late_release_leaves_no_note, "notes_outlive_a_late_release"},
     {mutant::none, "redis", a_refused_downgrade_lets_no_other_group_in,

@@ -34,7 +34,7 @@ retrying_recipe::step retrying_recipe::acquire(const seam::acquire_request& requ
   out.new_owner = !planted(mutant::owner_id_reused);
   const duration left_free = share(now);
   if (one_attempt_) return out;
-  if (left_free > duration{}) {
+  if (left_free > duration{} && !planted(mutant::peers_outrun)) {
     state_ = state::waiting;
     out.send = operation::none;
     out.wake = now + left_free;

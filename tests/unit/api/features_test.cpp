@@ -1,7 +1,7 @@
 // docs/features.md lists what features() returns for each layout of each backend.
 // The page lists all backends, so a build that lacks one cannot be compared with it.
 #if defined(HOLDFAST_WITH_MEMORY) && defined(HOLDFAST_WITH_REDIS) && \
-    defined(HOLDFAST_WITH_ZOOKEEPER)
+    defined(HOLDFAST_WITH_ZOOKEEPER) && defined(HOLDFAST_WITH_MYSQL)
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "api/client_access.hpp"
+#include "backend/mysql/backend.hpp"
+#include "backend/mysql/strategies/strategies.hpp"
 #include "backend/redis/backend.hpp"
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/zookeeper/backend.hpp"
@@ -33,9 +35,18 @@ seam::backend unconnected(const seam::open_args& o) {
   return {std::move(made), stores};
 }
 
+seam::backend unconnected_mysql(const seam::open_args& o) {
+  auto made = std::make_unique<mysql::backend>(o.env, mysql::read_settings(o));
+  seam::backend out;
+  out.stores.add(made->store());
+  out.connection = std::move(made);
+  return out;
+}
+
 client open_unconnected(const std::string& at) {
   static constexpr seam::scheme schemes[] = {
       {"redis", unconnected<redis::backend, redis::read_settings>, ""},
+      {"mysql", unconnected_mysql, ""},
       {"zookeeper", unconnected<zookeeper::backend, zookeeper::read_settings>, ""},
   };
   constexpr log_hook silent = [](log_level, std::string_view, void*) {};
@@ -73,6 +84,9 @@ std::vector<described_client> every_layout(const std::string& directory) {
   out.push_back({"`redis:` `redisson` `fair=1`",
                  open_unconnected("redis://127.0.0.1:1?layout=redisson&fair=1")});
   add_layouts(out, "zookeeper:", zookeeper::layout_names());
+  for (const std::string& strategy : split(mysql::strategy_names()))
+    out.push_back({"`mysql:` `" + strategy + '`',
+                   open_unconnected("mysql://127.0.0.1:1/holdfast?strategy=" + strategy)});
   return out;
 }
 
