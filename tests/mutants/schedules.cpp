@@ -119,6 +119,7 @@ constexpr killer_seed seeds[] = {
     {"late_acknowledgement_counted", 239, "curator"},
     {"attachment_alone_renews", 617, "curator"},
     {"lapsed_session_believed", 27, "curator"},
+    {"passing_lock_shown_free", 60096, "curator"},
 };
 
 std::optional<sim::playable> played_by(const killer_seed& k) {

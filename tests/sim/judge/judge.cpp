@@ -89,11 +89,38 @@ void judge::excuse_old_queues() {
     const int n = revived(l);
     if (n > 0) {
       const moment mine = world_.time.now() + lease_max_ * (n + 1) + window * 2 + 500ms;
-      world_.excused.add(l.number, mine);
+      excuse_waiters(l.number, mine);
       until = std::max(until, mine);
     }
   }
   excuse_ghosts(window > 0ns ? until : moment::max());
+}
+
+void judge::excuse_waiters(int lock, moment until) {
+  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  world_.excused.add_for_waiters(lock, until);
+  l.old_ids.assign(1, l.owner);
+  if (const auto owner = view_->owner_at(lock)) l.old_ids.emplace_back(owner->text);
+  for (const std::string_view id : view_->queue_at(lock)) l.old_ids.emplace_back(id);
+  l.old_waiters = world_.living();
+}
+
+// A client has no waiter from before when it has none at all, or has got the lock since.
+void judge::look_for_old_waiters(lock_state& l) {
+  if (l.old_ids.empty()) return;
+  const auto line = view_->queue_at(l.number);
+  const bool is_new = std::ranges::find(l.old_ids, l.owner) == l.old_ids.end();
+  const std::string_view winner = is_new ? view_->client_in(l.owner) : std::string_view();
+  std::erase_if(l.old_waiters, [&](const machine* m) {
+    if (m->is_dead() || (!winner.empty() && m->client == winner)) return true;
+    return !m->is_paused() && world_.users_waiting(l.number, m->client) == 0;
+  });
+  const bool is_any_left = std::ranges::any_of(l.old_ids, [&](const std::string& id) {
+    return !id.empty() && (id == l.owner || std::ranges::find(line, id) != line.end());
+  });
+  if (is_any_left || !l.old_waiters.empty()) return;
+  l.old_ids.clear();
+  world_.excused.end_for_waiters(l.number);
 }
 
 std::size_t judge::queue_length(int lock) const { return view_->queue_at(lock).size(); }
@@ -268,6 +295,7 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
 void judge::after_event() {
   world_.excused.advance();
   for (stay& s : stays_) judge_reports(s);
+  for (lock_state& l : locks_) look_for_old_waiters(l);
   for (int i = 0; i < world_.schedule.locks; ++i) {
     judge_holders(i);
     judge_freedom(i);

@@ -102,6 +102,7 @@ class judge final : public observer {
   void excuse_leases() override;
   void excuse_leases(int lock) override;
   void excuse_old_queues() override;
+  void excuse_waiters(int lock, moment until) override;
   std::size_t queue_length(int lock) const override;
   void begin_last_act() override;
   moment free_max() const override { return free_max_; }
@@ -164,6 +165,10 @@ class judge final : public observer {
     int handed_to_lost = 0, lost_in_stall = 0;  // since then
     std::string lost_owner;
     std::unordered_set<std::string> released;  // claims
+    // Of the waiters from before a loss of data: their ids at the server, and the clients where
+    // users have waited since.
+    std::vector<std::string> old_ids;
+    std::vector<const machine*> old_waiters;
     std::string contended;  // a client with more queued claims than waiting users
     moment contended_since{};
   };
@@ -199,6 +204,7 @@ class judge final : public observer {
   void judge_stall(lock_state&);
   void judge_ghosts(int lock);
   void judge_notes(const lock_state&);
+  void look_for_old_waiters(lock_state&);
   void judge_idleness(int lock);
   std::string_view idle_holder(int lock) const;
   int lost_before_the_first(const lock_state&) const;

@@ -9,7 +9,25 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
+void excuses::add(moment until) {
+  count();
+  of_all_ = std::max(of_all_, until);
+}
+
+void excuses::add_for_waiters(int lock, moment until) {
+  count();
+  moment& mine = of_waiters_[static_cast<std::size_t>(lock)];
+  mine = std::max(mine, until);
+}
+
+void excuses::end_for_waiters(int lock) {
+  count();
+  moment& mine = of_waiters_[static_cast<std::size_t>(lock)];
+  mine = std::min(mine, world_.time.now());
+}
+
 void excuses::add(int lock, moment until) {
+  count();
   moment& mine = of_locks_[static_cast<std::size_t>(lock)];
   mine = std::max(mine, until);
 }
@@ -53,13 +71,14 @@ void excuses::end_all() {
   count();
   const moment now = world_.time.now();
   of_all_ = now;
-  for (moment& until : of_locks_) until = std::min(until, now);
+  for (auto* const all : {&of_locks_, &of_waiters_})
+    for (moment& until : *all) until = std::min(until, now);
   of_clients_.clear();
 }
 
 bool excuses::covers(int lock) const {
   const moment now = world_.time.now();
-  return now < of_all_ || now < of_locks_[static_cast<std::size_t>(lock)];
+  return now < of_all_ || now < of_lock(lock);
 }
 
 bool excuses::covers(const machine& m) const {
@@ -75,7 +94,7 @@ moment excuses::troubled_since(const machine& m) const {
 }
 
 moment excuses::last_end(int lock) const {
-  moment out = std::max(of_all_, of_locks_[static_cast<std::size_t>(lock)]);
+  moment out = std::max(of_all_, of_lock(lock));
   for (const auto& [client, mine] : of_clients_)
     if (mine.end() <= world_.time.now()) out = std::max(out, mine.end());
   return out;
@@ -83,7 +102,8 @@ moment excuses::last_end(int lock) const {
 
 moment excuses::limit() const {
   moment out = of_all_;
-  for (const moment until : of_locks_) out = std::max(out, until);
+  for (std::size_t i = 0; i < of_locks_.size(); ++i)
+    out = std::max(out, of_lock(static_cast<int>(i)));
   for (const auto& [client, mine] : of_clients_) out = std::max(out, mine.limit);
   return out;
 }
@@ -98,9 +118,9 @@ void excuses::count() {
     const moment own = m->has_black_hole()          ? now
                        : found == of_clients_.end() ? moment{}
                                                     : found->second.end();
-    for (const moment of_lock : of_locks_) {
+    for (std::size_t i = 0; i < of_locks_.size(); ++i) {
       lived_ += overlap(moment::max());
-      excused_ += overlap(std::max({of_all_, of_lock, own}));
+      excused_ += overlap(std::max({of_all_, of_lock(static_cast<int>(i)), own}));
     }
   }
   counted_until_ = now;

@@ -16,10 +16,14 @@ class machine;
 // which follows from the trouble.
 class excuses {
  public:
-  excuses(const world& w, int locks) : world_(w), of_locks_(static_cast<std::size_t>(locks)) {}
+  excuses(const world& w, int locks)
+      : world_(w), of_locks_(static_cast<std::size_t>(locks)), of_waiters_(of_locks_) {}
 
-  void add(moment until) { of_all_ = std::max(of_all_, until); }
+  void add(moment until);
   void add(int lock, moment until);
+  // Until the waiters of that lock have requested it anew, and at the latest until then.
+  void add_for_waiters(int lock, moment until);
+  void end_for_waiters(int lock);
   // Not before `ends` is a reply a sign of its recovery. One that is not `hit` has recovered until
   // it has no sound connection.
   void add(const machine&, moment ends, moment until, bool hit);
@@ -41,10 +45,14 @@ class excuses {
     moment end() const { return std::min(limit, recovered); }
   };
   void count();
+  moment of_lock(int lock) const {
+    const auto i = static_cast<std::size_t>(lock);
+    return std::max(of_locks_[i], of_waiters_[i]);
+  }
 
   const world& world_;
   moment of_all_{};
-  std::vector<moment> of_locks_;
+  std::vector<moment> of_locks_, of_waiters_;
   std::unordered_map<const machine*, of_client> of_clients_;
   moment counted_until_{};
   double lived_ = 0, excused_ = 0;  // of all clients and locks, in ns

@@ -97,7 +97,7 @@ void redis_store::excuse_key(const std::string& name) {
     const auto leases = static_cast<int>(world_.watch->queue_length(i)) + 1;
     if (window == 0ns || leases == 1) continue;
     const moment until = now + world_.lease_max() * leases + window * 2 + 500ms;
-    world_.excused.add(i, until);
+    world_.watch->excuse_waiters(i, until);
     world_.watch->excuse_ghosts(until);
   }
 }

@@ -31,10 +31,9 @@ TEST_P(sim_excuses, cover_at_most_a_part_of_the_time) {
 }
 
 INSTANTIATE_TEST_SUITE_P(played, sim_excuses,
-                         // Where keys are lost, the windows of waiters last for ten seconds.
                          testing::Values(limited_layout{"string"}, limited_layout{"lua"},
                                          limited_layout{"redisson"},
-                                         limited_layout{"redisson-fair", 0.28},
+                                         limited_layout{"redisson-fair"},
                                          limited_layout{"redisson-rw"}, limited_layout{"curator"}),
                          [](const auto& of) {
                            std::string name = of.param.name;
