@@ -26,7 +26,7 @@ part() {
   echo "== $name: $((SECONDS - began)) s"
 }
 
-# on_other_server SERVER: the tests that use a server, on another version of it.
+# on_other_server SERVER: the tests that use a server, without the longest, on another version.
 on_other_server() {
   local variable kinds='^(contract|fault|interop)$' backend=redis
   if [[ $1 == zookeeper-* ]]; then backend=zookeeper kinds='^(contract|fault|interop|rounds)$'; fi
@@ -35,7 +35,7 @@ on_other_server() {
     [[ $variable == skipped:* ]]
     return
   fi
-  env "$variable" "$root/tests/suite" "$root/build/release" -L "$kinds" -L "^$backend$"
+  env "$variable" "$root/tests/suite" "$root/build/release" -L "$kinds" -L "^$backend$" -LE '^long$'
 }
 
 # full: prints the sum alone in the last line; exit 1 if anything failed.

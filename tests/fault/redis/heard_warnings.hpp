@@ -22,6 +22,13 @@ class heard_warnings {  // of this process, from here to the end of the object
     }));
   }
 
+  std::string text() {
+    const std::lock_guard guard(mutex_);
+    std::string all;
+    for (const std::string& l : lines_) all += l + '\n';
+    return all;
+  }
+
  private:
   static void hear(log_level level, std::string_view line, void* me) {
     if (level != log_level::warning) return;

@@ -35,7 +35,7 @@ struct waiters {  // a holder's lock, and those who wait for it at two clients
 
 TEST_P(redis_outage_of, a_server_that_is_killed_and_restarted_serves_all_waiters) {
   redis_server server({.durable = true});
-  const auto c = client::open(server.url() + patient);
+  const auto c = open_eventually(server.url() + patient);
   auto held = c.mutex("x").acquire();
   waiters all(server.url() + patient, 4);
   EXPECT_TRUE(eventually_in_line(server, 2));
@@ -176,7 +176,7 @@ TEST_F(redis_outage, a_bound_that_ends_in_it_is_no_busy_lock_and_one_that_outliv
 
 TEST_F(redis_outage, several_locks_are_waited_for_through_it) {
   redis_server server({.durable = true});
-  const auto c = client::open(server.url() + patient);
+  const auto c = open_eventually(server.url() + patient);
   auto one = c.mutex("one"), two = c.mutex("two");
   server.kill_hard();
   told how;
@@ -191,9 +191,9 @@ TEST_F(redis_outage, several_locks_are_waited_for_through_it) {
 
 TEST_F(redis_outage, an_outage_timeout_ends_the_wait_and_not_before) {
   redis_server server({.durable = true});
-  const auto c = client::open(server.url() + "?op-timeout=200ms&ttl=2s&outage-timeout=2s");
+  const auto c = open_eventually(server.url() + "?op-timeout=200ms&ttl=2s&outage-timeout=2s");
   auto held = c.mutex("x").acquire();
-  const auto other = client::open(server.url() + "?op-timeout=200ms&ttl=2s&outage-timeout=2s");
+  const auto other = open_eventually(server.url() + "?op-timeout=200ms&ttl=2s&outage-timeout=2s");
   std::error_code ec;
   std::jthread waits([&] { (void)other.mutex("x").acquire({}, {}, ec); });
   EXPECT_TRUE(eventually_in_line(server, 1));

@@ -26,7 +26,7 @@ TEST_F(redis_reach, follows_restarts_in_the_metrics_and_in_one_line_each) {
     EXPECT_TRUE(eventually([&] {
       return heard.that_mention(lost) == restarts &&
              heard.that_mention(": connected again after ") == restarts;
-    }));
+    })) << heard.text();
     server.kill_hard();
     EXPECT_TRUE(eventually([&] { return series("holdfast_connected", 0); }));
     EXPECT_TRUE(series("holdfast_reconnects_total", restarts));

@@ -81,7 +81,7 @@ class compared_sessions {
       if (const std::string out = moved->connects_as(*one); !out.empty()) return out;
       one = std::move(moved);
     }
-    if (!changes_leaders) std::ranges::rotate(all_, all_.end() - 1);
+    if (!changes_leaders) std::rotate(all_.begin(), all_.end() - 1, all_.end());
     return are_in_step();
   }
 

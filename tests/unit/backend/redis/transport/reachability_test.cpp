@@ -48,6 +48,16 @@ TEST_F(redis_reachability, an_outage_is_logged_at_once_and_when_it_is_over) {
   EXPECT_EQ(r.read(reached_at + 3s).reconnects, 1u);
 }
 
+TEST_F(redis_reachability, an_outage_after_a_refusal_is_logged_as_a_new_one) {
+  r.on_ready(lane::commands, reached_at);
+  r.on_refusal("LOADING", true, reached_at);
+  lines();
+  r.on_lost(lane::commands, lost("reset"), true, reached_at + 1s);
+  EXPECT_EQ(lines(), "!the connection is lost: reset; it is tried again until it works\n");
+  r.on_ready(lane::commands, reached_at + 2s);
+  EXPECT_EQ(lines(), "!connected again after 1 s\n");
+}
+
 TEST_F(redis_reachability, an_outage_that_affects_nobody_is_no_warning) {
   r.on_lost(lane::commands, lost("reset"), false, reached_at);
   EXPECT_EQ(lines().front(), 't');
