@@ -129,7 +129,6 @@ effects queueing_recipe::become_held(std::int64_t number, time_point deadline, b
 }
 
 effects queueing_recipe::on_overdue() noexcept {
-  if (state_ == state::queued) return {};
   if (state_ == state::peeking) return become_idle(claim_event::refused, errc::timed_out);
   return give_up(errc::unavailable);
 }
