@@ -1,9 +1,10 @@
 #include "backend/file/flocked_file.hpp"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+#include "backend/file/repeat_interrupted.hpp"
 
 namespace holdfast::file {
 
@@ -12,11 +13,7 @@ flocked_file::~flocked_file() {
 }
 
 bool flocked_file::try_exclusive() noexcept {
-  int result;
-  do {
-    result = ::flock(fd_.get(), LOCK_EX | LOCK_NB);
-  } while (result != 0 && errno == EINTR);
-  return result == 0;
+  return repeat_interrupted([this] { return ::flock(fd_.get(), LOCK_EX | LOCK_NB); }) == 0;
 }
 
 bool flocked_file::is_named(const directory& place, const char* file) const noexcept {

@@ -11,6 +11,7 @@
 #include "backend/file/error_text.hpp"
 #include "backend/file/naming.hpp"
 #include "backend/file/release_notice.hpp"
+#include "backend/file/repeat_interrupted.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::file {
@@ -231,10 +232,8 @@ std::int64_t lock_file::number_in_file() {
 
 bool lock_file::write_at(off_t where, const record_text& record) {
   const auto text = record.bytes();
-  ssize_t n;
-  do {
-    n = ::pwrite(fd_.get(), text.data(), text.size(), where);
-  } while (n < 0 && errno == EINTR);
+  const ssize_t n =
+      repeat_interrupted([&] { return ::pwrite(fd_.get(), text.data(), text.size(), where); });
   if (n == static_cast<ssize_t>(text.size())) return true;
   errno = n < 0 ? errno : ENOSPC;
   return false;

@@ -9,6 +9,7 @@
 #include "backend/file/flocked_file.hpp"
 #include "backend/file/naming.hpp"
 #include "backend/file/record.hpp"
+#include "backend/file/repeat_interrupted.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -47,10 +48,8 @@ bool number_floor::raise(std::int64_t number, std::string_view host,
   text.describe(floor_file, host, {}, ::getpid(), 0);
   text.stamp(number, wall);
   const auto bytes = text.bytes();
-  ssize_t n;
-  do {
-    n = ::pwrite(file.get(), bytes.data(), bytes.size(), 0);
-  } while (n < 0 && errno == EINTR);
+  const ssize_t n =
+      repeat_interrupted([&] { return ::pwrite(file.get(), bytes.data(), bytes.size(), 0); });
   return n == static_cast<ssize_t>(bytes.size());
 }
 
