@@ -50,6 +50,14 @@ TEST(open, an_empty_url_is_bad_and_the_remedy_names_file) {
   EXPECT_EQ(ec, errc::bad_url);
 }
 
+TEST(open, a_url_that_parse_failed_to_read_is_reported_as_empty) {
+  std::error_code ec;
+  const url unread = url::parse("", ec);
+  const auto e = error_from([&] { return client::open(unread); });
+  EXPECT_EQ(e.code(), errc::bad_url);
+  EXPECT_NE(e.reason().find("the URL is empty"), std::string_view::npos) << e.what();
+}
+
 TEST(open, without_a_url_it_reads_the_variable_which_must_be_set) {
   {
     const url_variable unset(nullptr);

@@ -125,6 +125,21 @@ TEST_P(network_loop, an_abort_resets_and_sends_no_rest) {
   EXPECT_EQ(p.last_error, ECONNRESET);
 }
 
+TEST_P(network_loop, an_abort_resets_the_connection_before_the_loop_runs_again) {
+  std::promise<int> other_end, ended;
+  ear_.when_bytes = [&](const std::string&) {
+    pollfd end{other_end.get_future().get(), POLLIN, 0};
+    stream_->abort();
+    ended.set_value(::poll(&end, 1, 10'000));
+  };
+  listener l;
+  peer p = connected_to(l);
+  other_end.set_value(p.fd());
+  p.send("x");
+  EXPECT_EQ(ended.get_future().get(), 1);
+  ASSERT_TRUE(ear_.closes());
+}
+
 TEST_P(network_loop, an_abort_while_dialling_ends_it) {
   stream_ = loop_->connect(nobody(), nullptr, ear_);
   stream_->abort();

@@ -66,6 +66,10 @@ class answering final : public io::engine, public base::loop_user {
     std::unique_lock l(mutex_);
     flushed_.wait(l, [&] { return collected_.empty(); });
   }
+  bool is_written_within(base::duration limit) {
+    std::unique_lock l(mutex_);
+    return flushed_.wait_for(l, limit, [&] { return collected_.empty(); });
+  }
   void wait_until_all_is_answered() {
     while (has_pending_replies()) std::this_thread::yield();
   }
@@ -181,6 +185,18 @@ TEST(leader_followers, a_thread_that_waits_for_another_thread_never_leads) {
   local.parker.signal();
   local.thread.join();
   EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
+}
+
+TEST(leader_followers, a_thread_that_waits_for_another_thread_first_writes_what_was_collected) {
+  answering server;
+  server.holds_back = true;
+  io::leader_followers leader_followers(server, server, false);
+  server.ask(nullptr);
+  leader_followers.note_unflushed();
+  local_caller local(leader_followers);
+  EXPECT_TRUE(server.is_written_within(10s));
+  local.parker.signal();
+  local.thread.join();
 }
 
 TEST(leader_followers, a_thread_that_slept_leads_once_it_awaits_the_store) {

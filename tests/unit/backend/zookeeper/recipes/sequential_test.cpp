@@ -140,6 +140,7 @@ TEST(zookeeper_sequential, after_a_cut_an_attempt_looks_for_its_node) {
                {listed + "cut", "resolving find sleep:never"},
                {listed + "behind cut", "resolving find sleep:never"},
                {waiting + "cut_of_old", "waiting"},
+               {waiting + "cut", "waiting"},
                {"attempt pass400 cut", "resolving find sleep:600"},
                {"attempt cut behind", "withdrawing remove sleep:1000"},
                {"acquire cut cut_of_old", "resolving"}});

@@ -105,6 +105,18 @@ TEST_F(redis_string_nodes, grant_nothing_by_a_message_of_another_server) {
   EXPECT_EQ(holder.log, "granted contended ");
 }
 
+TEST_F(redis_string_nodes, refuse_the_waiters_of_a_server_that_rejects_the_credentials) {
+  world.model.require_password("default", "secret");
+  world.model.restart(sim::kept::everything);
+  recorded_claim& here = claim_on("first-job");
+  recorded_claim& there = claim_on("second-job");
+  here.acquire();
+  there.acquire();
+  pass();
+  EXPECT_EQ(here.log.find("refused: "), 0) << here.log;
+  EXPECT_EQ(there.log, "granted ");
+}
+
 TEST_F(redis_string_nodes, refuse_a_claim_whose_key_has_moved) {
   world.changed = [](std::string bytes) {
     if (!bytes.starts_with("+OK\r\n+QUEUED\r\n")) return bytes;
