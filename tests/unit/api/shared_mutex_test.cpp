@@ -80,6 +80,19 @@ TEST_F(a_shared_mutex, a_lease_of_another_lock_is_not_downgraded_and_stays) {
   EXPECT_EQ(thrown_by([&] { (void)m.downgrade({}); }), errc::not_held);
 }
 
+TEST_F(a_shared_mutex, a_unique_lock_that_does_not_own_it_downgrades_nothing) {
+  holdfast::shared_mutex other = client.shared_mutex("other");
+  const std::unique_lock writer(m);
+  std::unique_lock of_other(other);
+  EXPECT_EQ(thrown_by([&] { (void)m.downgrade(std::move(of_other)); }), errc::not_held);
+  EXPECT_TRUE(of_other.owns_lock());
+  std::error_code ec;
+  EXPECT_FALSE(m.downgrade(std::unique_lock(m, std::defer_lock), ec).owns_lock());
+  EXPECT_EQ(ec, errc::not_held);
+  EXPECT_FALSE(elsewhere([&] { return std::shared_lock(m, std::try_to_lock).owns_lock(); }))
+      << "the writer still excludes readers";
+}
+
 TEST(a_semaphore, of_no_permits_or_too_many_is_refused) {
   const auto client = holdfast::client::open("memory:");
   for (const std::uint32_t wrong : {0u, holdfast::semaphore::permits_max + 1}) {

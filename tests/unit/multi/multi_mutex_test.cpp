@@ -158,6 +158,21 @@ TEST_F(several_locks, that_are_lost_in_part_are_extended_in_part_and_the_loss_is
   EXPECT_GT(held.members()[1].expires(), before + 15min);
 }
 
+TEST(several_locks_in_any_store, lost_while_the_others_are_waited_for_are_acquired_again) {
+  holdfast::memory_store store("several-lost");
+  const holdfast::acquire_options not_renewed{.renew = holdfast::renewal::manual};
+  const auto client = holdfast::client::open(store.url() + "?ttl=10m");
+  const auto other = holdfast::client::open(store.url() + "?ttl=10m");
+  const auto busy = other.mutex("b").acquire(not_renewed);
+  auto waiting = std::async(std::launch::async, [&] {
+    return client.acquire_all({"a", "b"}, not_renewed);
+  });
+  while (other.holders("a").empty() || other.holders("b").at(0).waiting == 0)
+    std::this_thread::yield();
+  store.advance(10min);
+  EXPECT_TRUE(waiting.get().held());
+}
+
 TEST_F(several_locks, that_nobody_holds_cannot_be_extended) {
   holdfast::lease_set none;
   std::error_code ec;

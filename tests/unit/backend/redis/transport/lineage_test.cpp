@@ -140,6 +140,14 @@ TEST(redis_lineage, one_that_was_started_anew_with_its_data_is_followed) {
   EXPECT_EQ(l.judge_commands(a_master("r7", "ha7", "ha")), action::join);
 }
 
+TEST(redis_lineage, a_history_that_a_server_reports_later_is_known_from_then_on) {
+  lineage l;
+  l.judge_commands(a_master("r1", ""));
+  EXPECT_EQ(l.judge_commands(server_a), action::join);
+  EXPECT_EQ(l.judge_commands(server_b), action::join);
+  EXPECT_EQ(l.judge_commands(server_a), action::refuse);
+}
+
 TEST(redis_lineage, siblings_are_strangers_to_each_other) {
   lineage l;
   l.judge_commands(server_a);

@@ -204,6 +204,22 @@ TEST(zookeeper_sequential_layout, a_claim_that_met_others_lists_in_the_flight_of
   EXPECT_EQ(t.told.take(), "granted 7");
 }
 
+TEST(zookeeper_sequential_layout, a_node_whose_name_is_not_known_yet_is_found_and_then_removed) {
+  layout_fixture t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  const std::string own = t.own_name("0000000002");
+  t.claim->cancel();
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5, layout_fixture::created(own));
+  t.answer(5, layout_fixture::stat(1, 2, 5));
+  t.answer(6);
+  t.answer(6, layout_fixture::children({predecessor, own}));
+  EXPECT_EQ(t.requests(), "delete");
+  t.answer(7);
+  EXPECT_EQ(t.told.take(), "ended");
+}
+
 // A create whose reply was lost.
 struct unanswered_create : layout_fixture {
   unanswered_create() {

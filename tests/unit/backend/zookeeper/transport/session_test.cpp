@@ -232,6 +232,16 @@ TEST(zookeeper_session, that_is_just_made_is_closed_too) {
   EXPECT_EQ(t.take_log(), strings{"ended"});
 }
 
+TEST(zookeeper_session, whose_connection_is_lost_before_it_was_made_is_closed_at_once) {
+  session_fixture t;
+  t.s.open(t.now());
+  t.open();
+  t.s.close(t.now(), t.events);
+  t.lose();
+  EXPECT_EQ(t.take_log(), (strings{"down", "ended"}));
+  EXPECT_EQ(t.places.size(), 1u) << "no other connection is opened";
+}
+
 TEST(zookeeper_session, that_never_was_is_closed_at_once) {
   session_fixture t;
   t.s.open(t.now());
