@@ -165,14 +165,16 @@ void machine::resume() {
 
 bool machine::is_connected() const {
   bool listened = false, listens = false, asks = false;
+  bool awaits_one = false;  // that it was refused
   for (const auto& p : pipes_) {
     if (p->is_for_renewals()) continue;
     if (p->is_opening()) return false;
     const bool is_sound = p->is_sound();
     (p->use().listens ? listens : asks) |= is_sound;
     listened |= p->use().listens;
+    awaits_one = p->was_refused() || (awaits_one && !(is_sound && p->use().asks));
   }
-  return asks && (listens || !listened);
+  return asks && (listens || (!listened && !awaits_one));
 }
 
 void machine::die() noexcept {

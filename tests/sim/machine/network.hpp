@@ -49,6 +49,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   // Open, to a server in service, and neither direction is stopped.
   bool is_sound() const;
   bool is_for_renewals() const noexcept { return is_for_renewals_; }
+  bool was_refused() const noexcept { return was_refused_; }
   bool is_over(const sim_loop& l) const noexcept { return &l == &loop_; }
   const connection_use& use() const noexcept { return use_; }
   const std::string& recent() const noexcept { return recent_; }  // its last requests
@@ -76,6 +77,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   moment up_{}, down_{};  // when the last message of that direction arrives
   moment late_until_{};   // what is under way arrives then, not earlier
   bool opened_ = false, left_ = false, lost_ = false, closed_ = false;
+  bool was_refused_ = false;
   bool swallowing_ = false, is_greeted_in_part_ = false;
   connection_use use_;
   int writes_ = 0;
