@@ -14,7 +14,7 @@ set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
   HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
 
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
-holdfast_add_tests(contract_tests DIR contract TIMEOUT 120 LONG "b1[45]_"
+holdfast_add_tests(contract_tests DIR contract TIMEOUT 300 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules} "_ensemble_zookeeper$=long"
     "/(exclusive|shared|writer)[.].*_(records|for_update)_mysql$=long"
