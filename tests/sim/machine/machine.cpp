@@ -172,7 +172,9 @@ bool machine::is_connected() const {
     const bool is_sound = p->is_sound();
     (p->use().listens ? listens : asks) |= is_sound;
     listened |= p->use().listens;
-    awaits_one = p->was_refused() || (awaits_one && !(is_sound && p->use().asks));
+    // A client of an ensemble has one connection, and asks other servers for their roles.
+    const bool was_refused = p->was_refused() && world_.schedule.tick == moment{};
+    awaits_one = was_refused || (awaits_one && !(is_sound && p->use().asks));
   }
   return asks && (listens || (!listened && !awaits_one));
 }
