@@ -31,7 +31,7 @@ struct own_lock {
     link.query("SET autocommit=0");
   }
 
-  mariadb_server server;
+  mariadb_server server{{.flushes = true}};
   const raw_statements raw;
   holdfast::client client;
   holdfast::mutex lock;

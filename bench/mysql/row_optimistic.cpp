@@ -68,7 +68,7 @@ struct tried_table {
                " version BIGINT NOT NULL DEFAULT 0)");
     link.query("INSERT INTO stock (id) VALUES (1)");
   }
-  mariadb_server server{{.config = {"max_connections=300"}}};
+  mariadb_server server{{.flushes = true, .config = {"max_connections=300"}}};
 };
 
 template <class Worker>

@@ -54,10 +54,11 @@ void mariadb_server::write_config() const {
                      "\nbind-address=127.0.0.1\nport=" + std::to_string(port_) +
                      "\nserver-id=" + std::to_string(options_.server_id) +
                      "\nskip-name-resolve\nperformance-schema=0\ninnodb-buffer-pool-size=16M\n"
-                     "innodb-buffer-pool-load-at-startup=0\n"
+                     "innodb-buffer-pool-load-at-startup=0\ninnodb-use-native-aio=0\n"
                      "innodb-buffer-pool-dump-at-shutdown=0\ninnodb-fast-shutdown=1\n"
                      "character-set-server=utf8mb4\n" +
                      mariadb_template_config;
+  if (!options_.flushes) text += "innodb-flush-method=nosync\n";
   if (options_.replication)
     text += "log-bin=bin\nlog-slave-updates=1\nrelay-log=relay\nslave-net-timeout=5\n";
   if (certificates_)

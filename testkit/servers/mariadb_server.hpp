@@ -16,6 +16,7 @@ namespace holdfast::testkit {
 struct mariadb_options {
   int server_id = 1;                  // a primary and its replica have different ones
   bool replication = false;           // writes a binary log: can be a primary or a replica
+  bool flushes = false;               // each commit to the disk; a killed server loses none anyway
   std::string tls{};                  // offers TLS with this certificate: "server", "expired" ..
   std::string below = "/tmp";         // the folder in which the server's own is made
   std::vector<std::string> config{};  // further lines of my.cnf: "wait_timeout=2"
@@ -23,7 +24,7 @@ struct mariadb_options {
 
 // Listens on a free port of 127.0.0.1 and on a Unix socket in a temporary folder of its own, and is
 // killed with the object, or with the thread that made it. A server is up in less than a second,
-// except the first of a build. It resolves no names, flushes each commit, and has
+// except the first of a build. It resolves no names, and has
 //   root            without a password, over the Unix socket only; all rights
 //   holdfast        password "secret", over both; all rights in the database "test", no others
 // Throws std::runtime_error with the server's log when it does not come up. One thread at a time,

@@ -9,8 +9,7 @@ namespace {
 using holdfast::testkit::mariadb_server;
 
 mariadb_server& mariadb_of_all_cases() {
-  static mariadb_server server(
-      {.config = {"max_connections=500", "innodb_flush_log_at_trx_commit=2"}});
+  static mariadb_server server({.config = {"max_connections=500"}});
   return server;
 }
 

@@ -61,7 +61,7 @@ TEST_F(stress_mixed_modes_in_processes, keep_every_promise_on_file) {
   harass(all, 25, 150ms, 100ms);
   const auto history = all.history();
   expect_all_kinds(history);
-  expect_sound(history, {.wake_bound = 3s}, seed);
+  expect_sound(history, {.wake_bound = wake_bound}, seed);
 }
 
 #ifdef HOLDFAST_WITH_REDIS

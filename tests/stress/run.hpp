@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "testkit/checker.hpp"
 
 namespace stress {
+
+// A waiter that a busy machine has not run for so long has missed its wake-up.
+inline constexpr std::chrono::seconds wake_bound{10};
 
 // The value of HOLDFAST_STRESS_SEED; otherwise another one each time.
 std::uint64_t seed_of_run();

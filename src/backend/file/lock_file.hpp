@@ -14,6 +14,7 @@
 #include "backend/file/recipe.hpp"
 #include "backend/file/record.hpp"
 #include "backend/file/record_view.hpp"
+#include "backend/file/release_notice.hpp"
 #include "backend/file/unused_files.hpp"
 #include "backend/file/waiters_file.hpp"
 
@@ -27,6 +28,7 @@ struct folder {
         unused(files, place, std::move(host)) {}
 
   descriptor_table files;
+  notice_pool notices{files};
   directory place;
   probe_gate gate;
   unused_files unused;

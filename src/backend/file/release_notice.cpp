@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 namespace holdfast::file {
 namespace {
@@ -19,13 +20,40 @@ constexpr unsigned last_pause = std::size(pauses_ms) - 1;
 
 }  // namespace
 
-void release_notice::listen(descriptor_table& files, int lock_file) {
-  if (fd_) return;
-  fd_ = files.open([] { return ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); });
-  const std::string path = "/proc/self/fd/" + std::to_string(lock_file);
-  if (fd_ && ::inotify_add_watch(fd_.get(), path.c_str(), IN_ATTRIB | IN_CLOSE_WRITE) < 0)
-    fd_.reset();
+descriptor notice_pool::take() {
+  {
+    const std::lock_guard guard(mutex_);
+    if (!idle_.empty()) {
+      descriptor out = std::move(idle_.back());
+      idle_.pop_back();
+      return out;
+    }
+  }
+  return files_.open([] { return ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); });
+}
+
+void notice_pool::give_back(descriptor unused) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (idle_.size() < idle_max) idle_.push_back(std::move(unused));
+}
+
+void release_notice::listen(notice_pool& pool, int lock_file) {
   looks_ = last_pause;
+  if (fd_) return;
+  fd_ = pool.take();
+  if (!fd_) return;
+  pool_ = &pool;
+  drain();  // notices of another waiter
+  const std::string path = "/proc/self/fd/" + std::to_string(lock_file);
+  watch_ = ::inotify_add_watch(fd_.get(), path.c_str(), IN_ATTRIB | IN_CLOSE_WRITE);
+  if (watch_ < 0) stop_listening();
+}
+
+void release_notice::stop_listening() noexcept {
+  if (!fd_) return;
+  if (watch_ >= 0) ::inotify_rm_watch(fd_.get(), watch_);
+  pool_->give_back(std::move(fd_));
+  watch_ = -1;
 }
 
 void release_notice::wait() noexcept {
@@ -33,9 +61,13 @@ void release_notice::wait() noexcept {
   looks_ = std::min(looks_ + 1, last_pause);
   struct pollfd p = {fd_.get(), POLLIN, 0};  // poll() ignores a negative descriptor
   if (::poll(&p, 1, pause) <= 0) return;
+  drain();
+  looks_ = 0;
+}
+
+void release_notice::drain() noexcept {
   alignas(struct inotify_event) char told[4096];
   while (::read(fd_.get(), told, sizeof told) > 0) {}
-  looks_ = 0;
 }
 
 void release_notice::notify(int lock_file) noexcept { ::futimens(lock_file, nullptr); }
