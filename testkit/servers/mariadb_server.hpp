@@ -16,9 +16,8 @@ namespace holdfast::testkit {
 struct mariadb_options {
   int server_id = 1;                  // a primary and its replica have different ones
   bool replication = false;           // writes a binary log: can be a primary or a replica
-  bool flushes = false;               // each commit to the disk; a killed server loses none anyway
+  bool flushes = false;               // each commit to a disk; a killed server loses none anyway
   std::string tls{};                  // offers TLS with this certificate: "server", "expired" ..
-  std::string below = "/tmp";         // the folder in which the server's own is made
   std::vector<std::string> config{};  // further lines of my.cnf: "wait_timeout=2"
 };
 
