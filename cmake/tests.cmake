@@ -80,12 +80,13 @@ endfunction()
 
 # holdfast_add_tests(<target> DIR <folder> [LABELS <label>...] [RULES "<regex>=<label>"...]
 #                    [ENVIRONMENT <name=value>...] [FIXTURE <name>] [TIMEOUT <seconds>]
-#                    [BUSY <regex>] [LONG <regex>] [TOGETHER <regex>])
+#                    [BUSY <regex>] [LONG <regex>] [ALONE <regex>] [TOGETHER <regex>])
 # Each case of a gtest program is one ctest test, named <folder>.<suite>.<case> and labelled with
 # the folder, LABELS, and the label of each rule whose regex matches <suite>.<case>. The program is
 # asked for its cases when ctest starts. Most cases wait, and more of them run at a time than there
 # are processors; one whose <suite>.<case> matches BUSY computes all the time, see
-# holdfast_busy_tests(). Those that match LONG wait for long and start first.
+# holdfast_busy_tests(). Those that match LONG wait for long and start first; nothing else runs
+# beside one that matches ALONE.
 # Cases that match TOGETHER share something that is slow to make, a server of theirs: those with the
 # same suite and the same first group of the regex are one ctest test and one process.
 # (gtest_discover_tests keeps only one label of a list.)
@@ -93,7 +94,7 @@ function(holdfast_add_tests target)
   if(NOT TARGET ${target})
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY;LONG;TOGETHER"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY;LONG;ALONE;TOGETHER"
     "LABELS;RULES;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
@@ -111,6 +112,7 @@ set(fixture [==[${arg_FIXTURE}]==])
 set(timeout ${arg_TIMEOUT})
 set(busy [==[${arg_BUSY}]==])
 set(long [==[${arg_LONG}]==])
+set(alone [==[${arg_ALONE}]==])
 set(of_busy ${holdfast_busy} COST ${holdfast_cost_busy})
 set(of_long COST ${holdfast_cost_long})
 set(together [==[${arg_TOGETHER}]==])

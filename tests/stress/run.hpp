@@ -11,8 +11,8 @@
 
 namespace stress {
 
-// A waiter that a busy machine has not run for so long has missed its wake-up.
-inline constexpr std::chrono::seconds wake_bound{10};
+// A waiter that has waited for so long while the lock was free has missed its wake-up.
+inline constexpr std::chrono::seconds wake_bound{3};
 
 // The value of HOLDFAST_STRESS_SEED; otherwise another one each time.
 std::uint64_t seed_of_run();
