@@ -28,10 +28,6 @@ std::chrono::seconds second_of(std::chrono::system_clock::time_point t) {
   return std::chrono::floor<std::chrono::seconds>(t.time_since_epoch());
 }
 
-}  // namespace
-
-namespace {
-
 // Creating a table flushes files whatever the settings, and a busy disk takes seconds for that.
 std::string folder_for_data(const mariadb_options& options) {
   constexpr std::uintmax_t needed = std::uintmax_t{2} << 30;

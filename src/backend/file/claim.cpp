@@ -42,9 +42,9 @@ file_claim::file_claim(folder& f, waiter_threads& threads, base::environment& en
       threads_(threads),
       me_(me),
       files_(f.files),
-      notices_(f.notices),
       place_(f.place),
-      file_(f, name_) {
+      file_(f, name_),
+      notice_(f.notices) {
   text_.describe(name_, me_.host, note_, me_.pid, me_.client);
 }
 
@@ -369,7 +369,7 @@ event file_claim::wait_for_permits(interrupter& thread) {
     if (came == holder_bytes::outcome::done) {
       tick(thread, false);
       first_in_line_ = true;
-      notice_.listen(notices_, file_.get());
+      notice_.listen(file_.get());
       if (const event e = try_for_permits(); e != event::busy) return e;
       continue;
     }

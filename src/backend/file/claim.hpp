@@ -75,7 +75,6 @@ class file_claim final : public seam::claim, private blocking_job {
   waiter_threads& threads_;
   const identity& me_;
   descriptor_table& files_;
-  notice_pool& notices_;
   const directory& place_;
   const unsigned generation_ = base::fork_generation();
   lock_file file_;

@@ -37,12 +37,11 @@ void notice_pool::give_back(descriptor unused) noexcept {
   if (idle_.size() < idle_max) idle_.push_back(std::move(unused));
 }
 
-void release_notice::listen(notice_pool& pool, int lock_file) {
-  looks_ = last_pause;
+void release_notice::listen(int lock_file) {
   if (fd_) return;
-  fd_ = pool.take();
+  looks_ = last_pause;
+  fd_ = pool_.take();
   if (!fd_) return;
-  pool_ = &pool;
   drain();  // notices of another waiter
   const std::string path = "/proc/self/fd/" + std::to_string(lock_file);
   watch_ = ::inotify_add_watch(fd_.get(), path.c_str(), IN_ATTRIB | IN_CLOSE_WRITE);
@@ -52,7 +51,7 @@ void release_notice::listen(notice_pool& pool, int lock_file) {
 void release_notice::stop_listening() noexcept {
   if (!fd_) return;
   if (watch_ >= 0) ::inotify_rm_watch(fd_.get(), watch_);
-  pool_->give_back(std::move(fd_));
+  pool_.give_back(std::move(fd_));
   watch_ = -1;
 }
 

@@ -29,8 +29,10 @@ class notice_pool {
 // may be used up (128 watchers per user), and is only a hint.
 class release_notice {
  public:
+  explicit release_notice(notice_pool& pool) noexcept : pool_(pool) {}
+
   // Receives notices from now on.
-  void listen(notice_pool&, int lock_file);
+  void listen(int lock_file);
   void stop_listening() noexcept;
   // Returns at a notice, when a check is due, or earlier when a signal comes.
   void wait() noexcept;
@@ -40,10 +42,10 @@ class release_notice {
  private:
   void drain() noexcept;
 
+  notice_pool& pool_;
   descriptor fd_;
   int watch_ = -1;
-  notice_pool* pool_ = nullptr;  // while it listens
-  unsigned looks_ = 0;           // checks since the last notice
+  unsigned looks_ = 0;  // checks since the last notice
 };
 
 }  // namespace holdfast::file

@@ -29,10 +29,8 @@ class last_replies final : public io::blocking_wait {
 seam::backend open(const seam::open_args& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
-  seam::backend out;
-  out.stores.add(made->store());
-  out.connection = std::move(made);
-  return out;
+  const seam::store_family stores = made->stores();
+  return {std::move(made), stores};
 }
 
 backend::backend(base::environment& env, settings s, std::unique_ptr<sql_connector> over)

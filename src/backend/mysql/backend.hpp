@@ -18,7 +18,11 @@ class backend final : public seam::connection {
   backend(base::environment&, settings, std::unique_ptr<sql_connector> over = nullptr);
   ~backend() override;
 
-  seam::lock_store& store() noexcept { return *strategy_; }
+  seam::store_family stores() const {
+    seam::store_family out;
+    out.add(*strategy_);
+    return out;
+  }
 
   // connection
   bool is_unavailable() const noexcept override { return over_.is_unavailable(); }

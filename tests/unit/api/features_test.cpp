@@ -35,18 +35,10 @@ seam::backend unconnected(const seam::open_args& o) {
   return {std::move(made), stores};
 }
 
-seam::backend unconnected_mysql(const seam::open_args& o) {
-  auto made = std::make_unique<mysql::backend>(o.env, mysql::read_settings(o));
-  seam::backend out;
-  out.stores.add(made->store());
-  out.connection = std::move(made);
-  return out;
-}
-
 client open_unconnected(const std::string& at) {
   static constexpr seam::scheme schemes[] = {
       {"redis", unconnected<redis::backend, redis::read_settings>, ""},
-      {"mysql", unconnected_mysql, ""},
+      {"mysql", unconnected<mysql::backend, mysql::read_settings>, ""},
       {"zookeeper", unconnected<zookeeper::backend, zookeeper::read_settings>, ""},
   };
   constexpr log_hook silent = [](log_level, std::string_view, void*) {};

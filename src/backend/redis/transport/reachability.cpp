@@ -27,12 +27,11 @@ void reachability::on_lost(lane r, const base::failure& why, bool matters, time_
   unverified_ &= ~bit_of(r);
   last_failure_ = why.text;
   failed_at_ = now;
-  if (is_first) {
-    lost_since_ = now;
-    is_logged_ = false;  // a refusal, perhaps
-  }
   weigh(now);
-  if (is_first) write_trouble(matters, now);
+  if (!is_first) return;
+  lost_since_ = now;
+  is_logged_ = false;  // the line of a refusal was about another trouble
+  write_trouble(matters, now);
 }
 
 void reachability::on_ready(lane r, time_point now) {
