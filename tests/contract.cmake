@@ -13,11 +13,17 @@ contract_process(contract_process testkit)
 set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
   HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
 
+# Layouts of one recipe differ by their codecs, which the unit tests play: other layouts stand for
+# these in the sanitizers' builds and in that of Clang.
+set(codec_layouts lua setnx getset redisson_spin redisson_fair)
+list(JOIN codec_layouts | codec_layout)
+
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 300 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules} "_ensemble_zookeeper$=long"
     "/(exclusive|shared|writer)[.].*_(records|for_update)_mysql$=long"
+    "_(${codec_layout})_redis$=codec" "_(kazoo(_rw)?|node)_zookeeper$=codec"
   TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")
 
 if(HOLDFAST_SANITIZED_TESTS)
@@ -29,10 +35,9 @@ endif()
 list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
   OUTPUT_VARIABLE sanitized_environment)
 list(APPEND sanitized_environment HOLDFAST_CONTRACT_THREADS_SUFFICE=1)
-# The flavour shared_file differs from file by the rights of its files alone. Layouts of one recipe
-# (retrying) differ by their codecs, which the unit tests play: two of them stand for all.
-string(JOIN : not_sanitized *shared_file* *lua_redis* *redisson_spin* *redisson_fair*
-  *redisson_permits* *setnx* *getset* *_zookeeper)
+# The flavour shared_file differs from file by the rights of its files alone.
+list(TRANSFORM codec_layouts REPLACE ".+" "*_\\0_redis" OUTPUT_VARIABLE of_codecs)
+string(JOIN : not_sanitized *shared_file* ${of_codecs} *redisson_permits* *_zookeeper)
 # They share a server; one mode of each recipe.
 string(JOIN : of_zookeeper *exclusive*_curator_zookeeper *shared*_curator_rw_zookeeper
   *permit*_curator_semaphore_zookeeper)

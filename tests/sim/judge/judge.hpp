@@ -165,8 +165,8 @@ class judge final : public observer {
     int handed_to_lost = 0, lost_in_stall = 0;  // since then
     std::string lost_owner;
     std::unordered_set<std::string> released;  // claims
-    // Of the waiters from before a loss of data: their ids at the server, and the clients where
-    // users have waited since.
+    // The ids at the server of the waiters from before a loss of data, and the clients whose users
+    // have waited since then.
     std::vector<std::string> old_ids;
     std::vector<const machine*> old_waiters;
     std::string contended;  // a client with more queued claims than waiting users

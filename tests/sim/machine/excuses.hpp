@@ -21,7 +21,8 @@ class excuses {
 
   void add(moment until);
   void add(int lock, moment until);
-  // Until the waiters of that lock have requested it anew, and at the latest until then.
+  // The excuse ends when the waiters of that lock have requested it anew, and at `until` at the
+  // latest.
   void add_for_waiters(int lock, moment until);
   void end_for_waiters(int lock);
   // Not before `ends` is a reply a sign of its recovery. One that is not `hit` has recovered until

@@ -165,7 +165,7 @@ void machine::resume() {
 
 bool machine::is_connected() const {
   bool listened = false, listens = false, asks = false;
-  bool awaits_one = false;  // that it was refused
+  bool awaits_one = false;  // the server has refused a connection, and the client repeats it
   for (const auto& p : pipes_) {
     if (p->is_for_renewals()) continue;
     if (p->is_opening()) return false;

@@ -52,7 +52,7 @@ class observer {
   virtual void excuse_leases() = 0;
   virtual void excuse_leases(int lock) = 0;
   virtual void excuse_old_queues() = 0;  // the server has old data since the last event
-  // What its waiters know of one another may be wrong until they have requested the lock anew.
+  // The waiters of a lock may have wrong data about each other until they have requested it anew.
   virtual void excuse_waiters(int lock, moment until) = 0;
   virtual std::size_t queue_length(int lock) const = 0;
   virtual void begin_last_act() = 0;    // no trouble is left, and no message is slow
