@@ -112,8 +112,10 @@ class [[nodiscard]] lease {
   // the last copy is closed. -1 on every other backend, when empty, and in the child of a fork().
   int native_handle() const noexcept;
 
-  // Makes the lease run for `ttl` from now. With file:, whose locks do not expire, this succeeds at
-  // once; with zookeeper:, whose locks end with a session, it is errc::unsupported.
+  // Makes the lease run for `ttl` from now. When that is earlier than before, expires() is earlier
+  // at once, but the store keeps the lock until the old end if this process is killed. With
+  // file:, whose locks do not expire, this succeeds at once; with zookeeper:, whose locks end with
+  // a session, it is errc::unsupported.
   //
   // ttl  from 100 ms to 366 days; it replaces the ttl of the acquire for later renewals too
   // errc::bad_option       ttl is out of range, or ?clock-skew= takes half of it

@@ -348,8 +348,9 @@ void held_grant::renew(duration ttl, time_point now, const lock_rules& rules) {
   if (repeats && again) renew_at(aligned(now + jittered(*rules.env, ttl / 10, 0.2), rules));
 }
 
-// A renewal for less than the time left shortens the lease at the store, whether or not its reply
-// arrives: if the old deadline were kept, held() could be true after the store has ended the lease.
+// extend() promises an end of the lease also where it comes earlier than before. The store may keep
+// the earlier promise, or, where its commands know no condition, already have shortened the lease,
+// whether or not the reply arrives.
 void held_grant::shorten(time_point end) noexcept {
   if (end >= deadline_) return;
   deadline_ = end;

@@ -30,6 +30,16 @@ std::string readers_hear_of_a_downgrade() {
   return n.try_acquire_shared_for(2s) ? "" : "a reader sleeps though the writer became one";
 }
 
+std::string no_renewal_shortens_a_lease() {
+  on_model world;
+  lease held = world.open().mutex("job").acquire();
+  held.extend(10min);
+  held.extend(1s);  // also when an earlier renewal arrives that late
+  const auto all = world.open().list();
+  const bool is_long = all.size() == 1 && all[0].expires_in > 5min;
+  return is_long ? "" : "the server ends a lease that another renewal has made longer";
+}
+
 std::string a_late_release_leaves_no_note() {
   on_model world;
   const client c = world.open();
@@ -93,6 +103,7 @@ std::string silence_counts_from_the_second_sending() {
 
 constexpr scenario all_of_layouts[] = {
     {mutant::peers_outrun, "redis", a_client_that_locks_without_a_pause_lets_its_peers_in},
+    {mutant::late_renewal_shortens, "redis", no_renewal_shortens_a_lease},
     {mutant::silence_dated_back, "redis", silence_counts_from_the_second_sending},
     {mutant::none, "redis", a_late_release_leaves_no_note, "notes_outlive_a_late_release"},
     {mutant::none, "redis", a_refused_downgrade_lets_no_other_group_in,

@@ -2,6 +2,7 @@
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
 #include "api/async_operation.hpp"
+#include "claim/recipes/retrying.hpp"
 #include "cohort/blocked.hpp"
 #include "cohort/local_lock.hpp"
 #include "cohort/turn.hpp"
@@ -91,6 +92,41 @@ std::string a_lost_renewal_is_repeated_in_time() {
   return held.held() ? "" : "one message was lost, and with it the lease";
 }
 
+std::string a_renewal_shortens_no_lease() {
+  fixture s;
+  auto held = s.acquire(s.open(""))->result();
+  held.extend(10min);
+  held.extend(1s);  // also when an earlier renewal arrives that late
+  const auto all = s.open("").list();
+  const bool is_long = all.size() == 1 && all[0].expires_in > 5min;
+  return is_long ? "" : "the store ends a lease that another renewal has made longer";
+}
+
+// Two renewals that are sent over different connections are answered in the other order.
+std::string a_late_answer_takes_nothing_back() {
+  const claims::retrying_recipe::rules r;
+  const claims::timing t{.op_timeout = 5s};
+  const base::time_point now{1h};
+  claims::retrying_recipe claim(r);
+  claims::retrying_reply answer{.to = claims::retrying_operation::try_lock,
+                                .what = claims::retrying_reply::verdict::granted,
+                                .ttl = 10s,
+                                .sent = now};
+  claim.acquire({.ttl = 10s}, now, t);
+  answer.epoch = claim.epoch();
+  claim.on(answer, now, t);
+  claim.renew(10s, now, t);
+  claim.renew(10min, now, t);
+  answer.to = claims::retrying_operation::renew;
+  answer.what = claims::retrying_reply::verdict::done;
+  answer.epoch = claim.epoch();
+  answer.ttl = 10min;
+  claim.on(answer, now, t);
+  answer.ttl = 10s;
+  claim.on(answer, now, t);
+  return claim.granted().deadline > now + 5min ? "" : "an extension was taken back";
+}
+
 // The holder's clock runs ahead of the store's by the margin, so it learns of the loss first.
 std::string after_a_loss_the_ttl_runs_out() {
   fixture s;
@@ -159,6 +195,8 @@ constexpr scenario of_lease[] = {
     {mutant::deadline_from_reply, "memory", the_deadline_counts_from_the_send},
     {mutant::deadline_without_margin, "memory", the_deadline_leaves_room_for_drift},
     {mutant::held_without_clock, "memory", held_reads_the_clock},
+    {mutant::late_renewal_shortens, "memory", a_renewal_shortens_no_lease},
+    {mutant::late_answer_shortens, "memory", a_late_answer_takes_nothing_back},
     {mutant::doubt_not_told, "memory", doubt_comes_before_the_deadline},
     {mutant::loss_not_told, "memory", loss_is_told_at_the_deadline},
     {mutant::renewal_starts_late, "memory", a_renewal_leaves_in_time},

@@ -198,6 +198,12 @@ static std::string an_expired_reader_stays_expired() {
   return text.find("expires_at>") != text.npos ? "" : "a reader comes back beside a writer";
 }
 
+static std::string a_renewal_shortens_no_lease() {
+  const std::string text = my::row::statements("t").renew({.name = "n", .owner = "o", .ttl = 30s});
+  const bool compares = text.find("GREATEST(expires_at,") != text.npos;
+  return compares ? "" : "the server ends a lease that another renewal has made longer";
+}
+
 static std::string a_renewed_reader_stays() {
   server_fixture t("row");
   t.open();
@@ -241,6 +247,7 @@ constexpr scenario all_of_mysql[] = {
     {mutant::row_taken_unexpired, "mysql", a_row_is_taken_once_it_has_expired},
     {mutant::row_members_ignored, "mysql", a_writer_respects_readers},
     {mutant::row_permits_not_counted, "mysql", a_semaphore_has_a_size},
+    {mutant::late_renewal_shortens, "mysql", a_renewal_shortens_no_lease},
     {mutant::expired_member_renewed, "mysql", an_expired_reader_stays_expired},
     {mutant::renewed_member_dropped, "mysql", a_renewed_reader_stays},
     {mutant::row_number_unread, "mysql", a_bell_is_no_grant},

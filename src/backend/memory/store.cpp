@@ -24,6 +24,11 @@ contenders& contenders_of(entry& e) {
   return *e.more;
 }
 
+// As at every store, no request makes a lease shorter.
+void prolong(time_point& lapses, time_point to) noexcept {
+  if (to > lapses || planted(mutant::late_renewal_shortens)) lapses = to;
+}
+
 // The size in use by holders or waiters: 0 a lock, else a semaphore's permits. With neither, the
 // name can become either.
 bool is_another(const entry& e, std::uint32_t of, time_point now, std::uint32_t& is) noexcept {
@@ -177,13 +182,13 @@ bool store::has_room(const entry& e, const request_details& p, time_point now) n
 bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
   const time_point lapses = base::saturating_add(now, r.ttl);
   if (e.held(now) && e.holder == r.who) {
-    e.lapses = lapses;
+    prolong(e.lapses, lapses);
     answer.number = e.number;
     return true;
   }
   member* const m = e.more ? e.more->find(r.who) : nullptr;
   if (!m) return false;
-  m->lapses = lapses;
+  prolong(m->lapses, lapses);
   answer.number = m->number;
   return true;
 }
@@ -243,7 +248,7 @@ void store::renew(entry& e, const request& r, time_point now, base::environment&
     return;
   }
   answer.what = shares ? reply::verdict::shared : reply::verdict::moved;
-  if (!shares) (alone ? e.lapses : among->lapses) = base::saturating_add(now, r.ttl);
+  if (!shares) prolong(alone ? e.lapses : among->lapses, base::saturating_add(now, r.ttl));
   if (!alone || !(shares || r.shares)) return;
   found_group(e);
   settle(e, now, env, out);

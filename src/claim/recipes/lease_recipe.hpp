@@ -173,12 +173,18 @@ class lease_recipe {
     attempts_ = 0;
   }
 
-  // A reply without an outcome is ignored: the core repeats the renewal.
+  // A reply without an outcome is ignored: the core repeats the renewal. No store shortens a lease
+  // by a renewal. One for less than the last one asked for was sent before that one, so that what
+  // this one has promised still stands.
   template <class Reply>
   step on_renew_reply(const Reply& r, time_point now, const timing& t) noexcept {
     using verdict = typename Reply::verdict;
     if (!is_held()) return {};
-    if (r.what == verdict::done) return extend(deadline_of(r.ttl, r.sent, now, t));
+    if (r.what == verdict::done) {
+      const time_point end = deadline_of(r.ttl, r.sent, now, t);
+      const bool is_older = r.ttl < ttl_ && !base::planted(base::mutant::late_answer_shortens);
+      return extend(is_older ? std::max(end, deadline_) : end);
+    }
     return r.what == verdict::not_owner ? lose(r.why) : step{};
   }
   // A refusal shows nothing of what the server stores: the request is repeated until the server

@@ -47,6 +47,8 @@ TEST_F(mysql_records, a_record_is_inserted_renewed_and_deleted) {
   const sql_result renewed = query("SELECT * FROM holdfast_records");
   EXPECT_GT(renewed.of("update_time"), seen.of("update_time"));
   EXPECT_EQ(renewed.of("lease_ms"), "60000");
+  held.extend(1s);
+  EXPECT_GT(mine.holders("nightly").at(0).expires_in, 30s) << "a renewal shortens no lease";
   held.release();
   EXPECT_EQ(count(), 0);
 }

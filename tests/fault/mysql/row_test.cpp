@@ -113,6 +113,17 @@ TEST_F(mysql_row, connections_that_are_killed_lose_no_lock) {
   EXPECT_NO_THROW(held.release());
 }
 
+TEST_F(mysql_row, a_renewal_shortens_no_lease) {
+  const client mine = open("ttl=10m");
+  lease writer = mine.mutex("job").acquire();
+  lease reader = mine.shared_mutex("book").acquire_shared();
+  writer.extend(1s);
+  reader.extend(1s);
+  const auto all = mine.list();
+  ASSERT_EQ(all.size(), 2u);
+  for (const holder& h : all) EXPECT_GT(h.expires_in, 5min) << h.name;
+}
+
 TEST_F(mysql_row, a_restart_of_the_server_keeps_locks_and_numbers) {
   const client mine = open("ttl=10m"), other = open();
   std::int64_t before = 0;

@@ -45,6 +45,19 @@ TEST_F(lease_recipe_test, the_deadline_of_a_renewal_counts_from_its_send) {
   EXPECT_EQ(granted().deadline, now - 1s + 10s - 100ms - 2ms);
 }
 
+TEST_F(lease_recipe_test, the_answer_to_an_older_renewal_takes_nothing_back) {
+  hold();
+  renew(10s, now, rules);
+  renew(30s, now, rules);
+  on_renew_reply(plain_reply{.ttl = 30s, .sent = now}, now, rules);
+  const time_point promised = granted().deadline;
+  EXPECT_EQ(hear(verdict::done).event, claim_event::extended) << "its caller is answered";
+  EXPECT_EQ(granted().deadline, promised);
+  renew(10s, now, rules);
+  hear(verdict::done);
+  EXPECT_LT(granted().deadline, promised) << "a later one ends earlier: its holder asked for that";
+}
+
 TEST_F(lease_recipe_test, a_lease_that_does_not_expire_has_no_deadline) {
   rules.runs_out = false;
   hold();

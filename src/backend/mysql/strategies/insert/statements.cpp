@@ -128,13 +128,18 @@ std::string statements::create_number(std::string_view name) const {
          ",0) ON DUPLICATE KEY UPDATE name=name";
 }
 
-// A renewal always changes the record, so that no count of rows can make it look lost.
+// A renewal always changes the record, so that no count of rows can make it look lost. Two may be
+// executed in the other order: none makes a lease shorter. The lease first: the server assigns from
+// left to right.
 std::string statements::renew(const lock_request& r) const {
   const std::string time = column(columns_.update_time);
+  std::string lease = std::to_string(lease_ms(r.ttl));
+  if (!planted(mutant::late_renewal_shortens))
+    lease = "GREATEST(" + lease + ",IFNULL(CEIL(" + left() + "/1000),0))";
   const bool compares = !planted(mutant::renew_without_owner);
-  return "UPDATE " + records_ + " SET " + time + "=IF(" + time + "=UTC_TIMESTAMP(6)," + time +
-         " + INTERVAL 1 MICROSECOND,UTC_TIMESTAMP(6))," + column(columns_.lease) + '=' +
-         std::to_string(lease_ms(r.ttl)) + " WHERE " + is_record(r.name) +
+  return "UPDATE " + records_ + " SET " + column(columns_.lease) + '=' + lease + ',' + time +
+         "=IF(" + time + "=UTC_TIMESTAMP(6)," + time +
+         " + INTERVAL 1 MICROSECOND,UTC_TIMESTAMP(6)) WHERE " + is_record(r.name) +
          (compares ? " AND " + is_owner(r.owner) : "");
 }
 

@@ -24,6 +24,13 @@ constexpr std::string_view look_at_holders =
     "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at),";
 constexpr std::string_view left_us = "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at)";
 
+// Two renewals may be executed in the other order: none makes a lease shorter.
+std::string_view extended() {
+  return planted(mutant::late_renewal_shortens)
+             ? "UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND"
+             : "GREATEST(expires_at,UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND)";
+}
+
 std::int64_t us(base::duration d) noexcept {
   return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
 }
@@ -88,8 +95,8 @@ std::string statements::open_to_members(std::string_view name) const {
 std::string statements::add_member(const lock_request& r, std::int64_t number) const {
   return bound(concat({"INSERT INTO ", members_,
                        " VALUES(?,?,?,UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,UTC_TIMESTAMP(6),0,"
-                       "?,?,?,?,?) ON DUPLICATE KEY UPDATE "
-                       "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,renewals=renewals+1"}),
+                       "?,?,?,?,?) ON DUPLICATE KEY UPDATE expires_at=",
+                       extended(), ",renewals=renewals+1"}),
                {r.name, r.owner, number, us(r.ttl), r.note, r.host, r.pid, std::int64_t{r.permits},
                 std::int64_t{r.total_permits}, us(r.ttl)});
 }
@@ -145,11 +152,9 @@ std::string statements::renew_all(std::span<const std::string_view> names,
   const bool compares = !planted(mutant::renew_without_owner);
   const bool checks_expiry = of_members && !planted(mutant::expired_member_renewed);
   std::string text =
-      concat({"UPDATE ", of_members ? members_ : table_,
-              " FORCE INDEX (PRIMARY) SET expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,"
-              "renewals=renewals+1 WHERE name IN (?",
-              repeated(",?", names.size() - 1), ")",
-              checks_expiry ? " AND expires_at>UTC_TIMESTAMP(6)" : ""});
+      concat({"UPDATE ", of_members ? members_ : table_, " FORCE INDEX (PRIMARY) SET expires_at=",
+              extended(), ",renewals=renewals+1 WHERE name IN (?", repeated(",?", names.size() - 1),
+              ")", checks_expiry ? " AND expires_at>UTC_TIMESTAMP(6)" : ""});
   std::vector<sql_value> values{us(ttl)};
   values.insert(values.end(), names.begin(), names.end());
   if (compares) {

@@ -1,7 +1,7 @@
 -- part
 -- Makes it the owner's until the end of the lease: its hash is {owner -> 1}, and the counter of
 -- RFencedLock counts a number. Granted to the same owner again, neither the hold nor a number is
--- counted: a request may arrive twice.
+-- counted, and its lease becomes no shorter: a request may arrive twice, and late.
 -- {1, the number}, or an error
 local function grant(lock, counter, owner, ttl, is_again)
   local number = is_again and tonumber(redis.call('GET', counter) or '')
@@ -20,6 +20,6 @@ local function grant(lock, counter, owner, ttl, is_again)
     if is_bad then return redis.error_reply('BADTOKEN the key is ' .. counter) end
   end
   if not is_again then redis.call('HSET', lock, owner, 1) end
-  redis.call('PEXPIRE', lock, ttl)
+  redis.call('PEXPIRE', lock, math.max(ttl, redis.call('PTTL', lock)))
   return {1, number}
 end

@@ -13,7 +13,7 @@ for i = 1, #KEYS / 2 do
     reclaim(count, permits, channel, now)
     local mine = permits_of(claim, permits, n)
     if #mine == n then
-      for _, one in ipairs(mine) do redis.call('ZADD', permits, 'XX', ends, one) end
+      for _, one in ipairs(mine) do hold_until(ends, permits, one) end
       out[i] = 1
     else
       remove(count, permits, channel, mine)

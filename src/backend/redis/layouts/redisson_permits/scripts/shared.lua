@@ -44,6 +44,13 @@ local function permits_of(claim, permits, n)
   return out
 end
 
+-- Or until its present end, if that is later: two requests of one claim may arrive in the other
+-- order.
+local function hold_until(ends, permits, one)
+  local before = redis.call('ZSCORE', permits, one) or 0
+  redis.call('ZADD', permits, string.format('%.0f', math.max(ends, before)), one)
+end
+
 local function remove(count, permits, channel, those)
   for _, one in ipairs(those) do redis.call('ZREM', permits, one) end
   give_back(count, channel, #those)

@@ -29,7 +29,7 @@ if #mine < n then
   end
   redis.call('INCRBY', count, -n)
 end
-for i = 0, n - 1 do redis.call('ZADD', permits, ends, permit(claim, i)) end
+for i = 0, n - 1 do hold_until(ends, permits, permit(claim, i)) end
 local lives = redis.call('PTTL', count)
 if lives > 0 then redis.call('PEXPIRE', permits, lives) end
 return {1}

@@ -9,9 +9,9 @@ for i = 1, #KEYS, 2 do
   local mode = mode_of(lock)
   out[#out + 1] = mode == false and 2 or 0
   if mode and redis.call('HEXISTS', lock, owner .. ':write') == 1 then
-    out[#out] = redis.call('PEXPIRE', lock, ttl)
+    out[#out] = extend(lock, ttl)
   elseif mode and redis.call('HEXISTS', lock, owner) == 1 then
-    out[#out] = redis.call('PEXPIRE', hold, ttl) == 1 and 1 or 2
+    out[#out] = extend(hold, ttl) == 1 and 1 or 2
     if out[#out] == 1 then live_for(lock, ttl) end
   end
 end

@@ -62,6 +62,12 @@ local function end_writer(lock, holds, field)
   remove_dead(lock, holds, true)
 end
 
+-- A key never lives shorter than before: two requests of one owner may arrive in the other order.
+-- 0: there is no such key.
+local function extend(key, ttl)
+  return redis.call('PEXPIRE', key, math.max(ttl, redis.call('PTTL', key)))
+end
+
 -- The lock lives at least as long as this hold of it.
 local function live_for(lock, ttl)
   local rest = redis.call('PTTL', lock)

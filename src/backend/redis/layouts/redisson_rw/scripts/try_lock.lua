@@ -42,7 +42,7 @@ if wanted == 'write' then
   redis.call('HSET', lock, 'mode', 'write', owner .. ':write', 1)
 else
   redis.call('HSET', lock, 'mode', 'read', owner, 1)
-  redis.call('SET', hold, 1, 'PX', ttl)
+  redis.call('SET', hold, 1, 'PX', math.max(ttl, redis.call('PTTL', hold)))
 end
-if most then live_for(lock, ttl) else redis.call('PEXPIRE', lock, ttl) end
+if most then live_for(lock, ttl) else extend(lock, ttl) end
 return {1, n}

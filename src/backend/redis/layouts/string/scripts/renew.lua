@@ -1,6 +1,8 @@
 -- Renews the leases of exclusive holders, many in one call; each stands for itself.
 -- Source: compare-and-PEXPIRE, as in redis.io's "Making the algorithm more reliable: Extending
 -- the lock".
+-- No lease becomes shorter: two renewals of one claim may arrive in the other order, and the client
+-- relies on the longer one. It is written all the same, which only a master does.
 -- KEYS: K, M of each lock. ARGV, for each: id, ttl in ms, the note of the holder for M or ''.
 -- {time, for each: 1 renewed | 0 another owner | 2 no owner | -1 not now}
 local t = redis.call('TIME')
@@ -27,7 +29,7 @@ for i = 1, #KEYS, 2 do
   local owner = redis.pcall('GET', KEYS[i])
   local state = owner and 0 or 2
   if owner == id then
-    state = redis.pcall('PEXPIRE', KEYS[i], ttl)
+    state = redis.pcall('PEXPIRE', KEYS[i], math.max(ttl, redis.call('PTTL', KEYS[i])))
     if type(state) == 'table' then
       state = -1
     elseif about ~= '' then

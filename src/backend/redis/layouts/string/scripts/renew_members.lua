@@ -10,16 +10,18 @@ local function renew(K, R, M, id, ttl, about)
   if type(owner) ~= 'string' then return owner and 0 or 2 end
   local kind, what = string.sub(id, 1, 4), string.sub(owner, 1, 4)
   local alone = kind == 'hfs:' and owner == 'hf1:' .. string.sub(id, 5)
+  local ends
   if not alone then
     if what ~= (kind == 'hfs:' and 'hfg:' or 'hfp:') then return 0 end
-    local ends = redis.pcall('ZSCORE', R, id)
+    ends = redis.pcall('ZSCORE', R, id)
     if type(ends) == 'table' then return -1 end
     if not ends or tonumber(ends) <= now then return 0 end
   end
-  local done = redis.pcall('PEXPIRE', K, ttl)
+  local done = redis.pcall('PEXPIRE', K, math.max(ttl, redis.call('PTTL', K)))
   if type(done) == 'table' then return -1 end
   if not alone then
-    local added = redis.pcall('ZADD', R, string.format('%.0f', now + ttl * 1000), id)
+    ends = math.max(ends, now + ttl * 1000)
+    local added = redis.pcall('ZADD', R, string.format('%.0f', ends), id)
     local last = redis.call('ZRANGE', R, -1, -1, 'WITHSCORES')[2]
     local left = math.floor((last - now) / 1000) + 1
     redis.call('PEXPIRE', K, left)

@@ -5,7 +5,7 @@
 -- others}
 local now = server_time()
 if owner ~= ARGV[1] then return {0, 0, now, 0} end
-redis.call('PEXPIRE', K, ARGV[2])
+redis.call('PEXPIRE', K, math.max(ARGV[2], redis.call('PTTL', K)))
 local n = next_number(now)
 if not n then return redis.error_reply(AHEAD) end
 return {1, n, now, redis.call('EXISTS', Q)}

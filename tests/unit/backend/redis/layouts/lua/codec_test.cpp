@@ -84,6 +84,14 @@ TEST_F(redis_lua_codec, renewals_of_many_stand_each_for_itself) {
   EXPECT_EQ(command({"PTTL", "job"}), ":20000\r\n");
 }
 
+TEST_F(redis_lua_codec, a_renewal_that_arrives_late_shortens_no_lease) {
+  ask(operation::try_lock, ours, 60s);
+  const lock_request late[] = {{.key = "job", .owner = ours, .ttl = 20s}};
+  EXPECT_EQ(on.renew(late)[0].what, verdict::done);
+  EXPECT_EQ(ask(operation::resolve, ours, 20s).what, verdict::granted);
+  EXPECT_EQ(command({"PTTL", "job"}), ":60000\r\n");
+}
+
 TEST_F(redis_lua_codec, a_look_finds_the_owner_and_what_is_left_of_its_lease) {
   const auto look = [&](std::string_view key) { return on.look(key); };
   ask(operation::try_lock, ours, 3s);

@@ -184,6 +184,14 @@ TEST_F(redisson_codec, renewals_compare_the_owner_of_each_lock) {
   EXPECT_EQ(on.command({"PTTL", "other"}), ":3000\r\n") << "a foreign hold";
 }
 
+TEST_F(redisson_codec, a_request_that_arrives_late_shortens_no_lease) {
+  try_lock(ours, 60s);
+  const lock_request late[] = {{.key = "job", .owner = ours, .ttl = 20s}};
+  EXPECT_EQ(on.renew(late)[0].what, verdict::done);
+  EXPECT_EQ(try_lock(ours, 20s).what, verdict::granted);
+  EXPECT_EQ(on.command({"PTTL", "job"}), ":60000\r\n");
+}
+
 TEST_F(redisson_codec, a_lock_is_broken_for_the_owner_that_was_seen_and_wakes_waiters) {
   held_by(theirs, "2", "3000");
   ASSERT_EQ(on.look("job").size(), 1u);

@@ -152,6 +152,16 @@ TEST_F(redis_permits_codec, a_renewal_moves_only_what_is_left_of_its_own) {
   EXPECT_EQ(available(), "$1\r\n2\r\n");
 }
 
+TEST_F(redis_permits_codec, a_request_that_arrives_late_shortens_no_lease) {
+  try_lock(ours, 1);
+  lock_request longer = request(ours, 1);
+  longer.ttl = 60s;
+  renew({longer});
+  EXPECT_EQ(renew({request(ours, 1)})[0].what, verdict::done);
+  EXPECT_EQ(try_lock(ours, 1).what, verdict::granted);
+  EXPECT_EQ(on.command({"ZSCORE", timeouts, first_of_ours}), "$13\r\n1700000060000\r\n");
+}
+
 TEST_F(redis_permits_codec, a_permit_that_has_ended_is_not_renewed) {
   try_lock(ours, 1);
   on.now += 10s;

@@ -1,4 +1,5 @@
-// renew_members.lua on the model of Redis: a refusal concerns one member alone.
+// renew.lua, renew_members.lua and resolve.lua on the model of Redis: a refusal concerns one member
+// alone, and what arrives late shortens no lease.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -54,6 +55,30 @@ TEST_F(redis_renewal_of_members, goes_on_where_one_must_not_be_added) {
   EXPECT_EQ(renewed(one, "hfs:writer"), ":-1\r\n:1\r\n");
   EXPECT_EQ(run({"PTTL", "a"}), ":20001\r\n") << "as long as the last member";
   EXPECT_EQ(run({"PTTL", "b"}), ":30000\r\n");
+}
+
+TEST_F(redis_renewal_of_members, shortens_no_lease) {
+  run({"SET", "a", "hfp:3", "PX", "60000"});
+  run({"ZADD", "a:r", end_in(std::chrono::seconds{60}), one});
+  run({"SET", "b", "hf1:writer", "PX", "70000"});
+  EXPECT_EQ(renewed(one, "hfs:writer"), ":1\r\n:1\r\n");
+  EXPECT_EQ(run({"PTTL", "a"}), ":60001\r\n");
+  EXPECT_EQ(run({"ZSCORE", "a:r", one}), "$16\r\n" + end_in(std::chrono::seconds{60}) + "\r\n");
+  EXPECT_EQ(run({"PTTL", "b"}), ":70000\r\n");
+}
+
+TEST_F(redis_renewal_of_members, or_of_an_exclusive_holder_shortens_no_lease) {
+  const auto pttl_after = [&](std::string_view script, std::vector<std::string_view> arguments) {
+    arguments.insert(arguments.begin(), {"EVAL", script});
+    run(arguments);
+    return run({"PTTL", "a"});
+  };
+  const auto renew = string::scripts::renew.text, resolve = string::scripts::resolve.text;
+  run({"SET", "a", "hf1:me", "PX", "60000"});
+  EXPECT_EQ(pttl_after(renew, {"2", "a", "a:m", "hf1:me", ttl, ""}), ":60000\r\n");
+  EXPECT_EQ(pttl_after(renew, {"2", "a", "a:m", "hf1:me", "90000", ""}), ":90000\r\n");
+  EXPECT_EQ(pttl_after(resolve, {"6", "a", "a:q", "a:m", "n", "a:r", "a:p", "hf1:me", ttl, ""}),
+            ":90000\r\n");
 }
 
 }  // namespace
