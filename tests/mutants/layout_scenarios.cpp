@@ -2,8 +2,11 @@
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_REDIS
+#include <cstdint>
 #include <utility>
 
+#include "backend/redis/layouts/redisson_fair/codec.hpp"
+#include "tests/unit/backend/redis/layouts/codec_on_model.hpp"
 #include "tests/unit/backend/redis/on_model.hpp"
 
 namespace holdfast::mutants {
@@ -101,6 +104,27 @@ std::string silence_counts_from_the_second_sending() {
   return greetings == 0 ? "" : "a connection that has just been written to is given up as silent";
 }
 
+// The next waiter knows the end of the lease before.
+std::string a_grant_with_a_short_lease_wakes_the_next_waiter() {
+  using redis::retrying_operation;
+  const redis::redisson_fair::codec tested;
+  redis::codec_on_model on(tested);
+  const auto request = [&](retrying_operation what, std::uint64_t number, base::duration ttl) {
+    const std::string owner = tested.text_of(
+        {.high = 1, .low = number, .drawn = std::chrono::microseconds(1'700'000'000'000'000 + number)});
+    on.ask(what, {.key = "job", .owner = owner, .ttl = ttl, .may_queue = true, .had_place = true});
+    return owner;
+  };
+  request(retrying_operation::try_lock, 1, 30s);
+  request(retrying_operation::try_lock, 2, 30s);
+  const std::string next = request(retrying_operation::try_lock, 3, 30s);
+  on.listen_to("redisson_lock__channel:{job}:" + next);
+  request(retrying_operation::release, 1, 30s);
+  on.heard();
+  request(retrying_operation::try_lock, 2, 1s);
+  return on.heard().empty() ? "the next waiter sleeps beyond the end of a short lease" : "";
+}
+
 constexpr scenario all_of_layouts[] = {
     {mutant::peers_outrun, "redis", a_client_that_locks_without_a_pause_lets_its_peers_in},
     {mutant::late_renewal_shortens, "redis", no_renewal_shortens_a_lease},
@@ -110,6 +134,8 @@ constexpr scenario all_of_layouts[] = {
      "group_before_its_first_reader"},
     {mutant::none, "redis", a_dead_reader_keeps_no_writer_out, "dead_reader_kept"},
     {mutant::none, "redis", readers_hear_of_a_downgrade, "downgrade_not_published"},
+    {mutant::none, "redis", a_grant_with_a_short_lease_wakes_the_next_waiter,
+     "next_waiter_knows_an_old_lease"},
 };
 
 }  // namespace

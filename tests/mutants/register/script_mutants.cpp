@@ -111,6 +111,8 @@ std::vector<mutant> about_redisson() {
                  "The end of a crashed holder's short lease wakes the next waiter (6)",
                  {{"redisson_fair/try_lock",
                    "if tonumber(ttl) <= tonumber(ARGV[7]) then wake_head(channel) end", ""}}),
+      in_scripts("readers_not_shown", "Each reader is reported as a holder (6)",
+                 {{"redisson_rw/holders", "if rest then", "if rest and is_writer then"}}),
       in_scripts("fair_queue_passed", "A free lock is granted to the head of its queue (9)",
                  {{"redisson_fair/try_lock", "if is_free and (place or free_place()) == 1 then",
                    "if is_free then"}}),

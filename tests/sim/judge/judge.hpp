@@ -60,8 +60,12 @@ class world;
 //            | left then. A client that was stopped has as long after it goes on.
 //   given up | a waiter without a bound is not refused because the server does not answer, unless
 //            | an outage was as long as the outage-timeout; without trouble no user is.
-//   shown    | the holder of a mutex that holders() reports had it between the request and the
-//            | answer; where it reports none, none had it. Not judged where old data come back.
+//   shown    | each holder that holders() or list() reports had the lock, or a part of it, between
+//            | the request and the answer, and each that had it all the time is reported. Of a mutex
+//            | that none had it where none is reported. Not judged where old data come back.
+//   guarded  | a write with an older token than one that was admitted is refused by the resource's
+//            | guard, and that of the lock's exclusive holder is admitted. Not judged where the store
+//            | has no tokens; the second not while numbers mean nothing.
 //   break    | when break_lock() is answered, the owner that was seen has lost the lock. Not judged
 //            | of members, nor where old data come back.
 //   old      | no request of an old connection is executed after its successor has sent one to the
@@ -115,7 +119,8 @@ class judge final : public observer {
   void goes_on(const stay&) override;
   void gave_up(bool waits_on, moment asked, const base::failure& why) override;
   void broke(int lock, const std::string& owner, moment begun) override;
-  void shown(int lock, const std::vector<std::string>& owners, moment begun) override;
+  void shown(int lock, const std::vector<std::string>& owners, bool all, moment begun) override;
+  void wrote(int lock, const std::string& claim, std::int64_t token, bool is_admitted) override;
   void closes(const machine&, bool is_clean) override;
   void all_closed(bool has_crashes) override;
   bool is_kept_by_a_loser(int lock, const machine&) const override;
@@ -134,6 +139,11 @@ class judge final : public observer {
     moment judged_from{};
     std::int64_t number = 0;  // of its group
   };
+  struct tenure {  // of a member
+    std::string id;
+    moment since{};
+    moment until = moment::max();
+  };
   struct asking {
     int count = 0;
     moment since{};
@@ -148,6 +158,7 @@ class judge final : public observer {
     std::vector<period> periods{{}};
     std::string key;
     std::vector<std::pair<std::string, double>> members;  // id and the end of its lease, in us
+    std::vector<tenure> tenures;                          // of members
     std::vector<std::string> line;
     std::unordered_map<std::string, membership> ever;  // by claim
     std::string owner;
@@ -165,6 +176,7 @@ class judge final : public observer {
     int handed_to_lost = 0, lost_in_stall = 0;  // since then
     std::string lost_owner;
     std::unordered_set<std::string> released;  // claims
+    std::int64_t admitted = 0;                 // the highest token of a write that was
     // The ids at the server of the waiters from before a loss of data, and the clients whose users
     // have waited since then.
     std::vector<std::string> old_ids;
@@ -220,6 +232,11 @@ class judge final : public observer {
   void judge_doubt(stay&) const;
   bool may_have_old_data() const;
   bool was_owner(const lock_state&, std::string_view owner, moment since) const;
+  void shown_members(const lock_state&, const std::vector<std::string>& owners, bool all,
+                     moment begun);
+  bool was_holder(const lock_state&, std::string_view owner, moment since) const;
+  std::string_view holder_since(const lock_state&, moment,
+                                const std::vector<std::string>& but) const;
   static void note_released(lock_state&, std::string_view claim);
   void judge_once(const lock_state&, std::string_view claim);
   void judge_order_in_process(const stay&);

@@ -23,7 +23,7 @@ std::string judge::left_of(const lock_state& l, std::string_view client) const {
 // Where old data come back, they may be of any client.
 bool judge::may_have_old_data() const {
   const plan& p = world_.schedule;
-  return p.has(trouble::restart_saved) || p.has(trouble::resynced) ||
+  return p.has(trouble::restart_saved) || p.has(trouble::resynced) || p.has(trouble::writes_lost) ||
          std::ranges::any_of(p.faults, [](const fault& f) { return f.what >= trouble::promoted; });
 }
 
@@ -41,12 +41,61 @@ bool judge::was_owner(const lock_state& l, std::string_view owner, moment since)
     lapsed = false;
     until = p->since;
   }
-  return owner.empty() && can_.shown_by_renewal;
+  return false;
 }
 
-void judge::shown(int lock, const std::vector<std::string>& owners, moment begun) {
-  if (world_.schedule.locks_are != kind::mutex || may_have_old_data()) return;
+// At some time since then, alone or with others.
+bool judge::was_holder(const lock_state& l, std::string_view owner, moment since) const {
+  const bool was_member = std::ranges::any_of(l.tenures, [&](const tenure& t) {
+    return t.until >= since && owner.find(view_->claim_in(t.id)) != owner.npos;
+  });
+  moment until = world_.time.now();
+  for (auto p = l.periods.rbegin(); p != l.periods.rend() && until >= since; ++p) {
+    const owner_is was = view_->kind_of(p->owner);
+    const bool is_it =
+        was == owner_is::claim && owner.find(view_->claim_in(p->owner)) != owner.npos;
+    if (is_it || was == owner_is::foreign) return true;
+    until = p->since;
+  }
+  return was_member;
+}
+
+// One that has the lock and has had it since then, and is none of these; empty: there is none.
+std::string_view judge::holder_since(const lock_state& l, moment since,
+                                     const std::vector<std::string>& but) const {
+  const auto is_missing = [&](std::string_view id) {
+    return std::ranges::none_of(but, [&](const std::string& owner) {
+      return owner.find(view_->claim_in(id)) != owner.npos;
+    });
+  };
+  const std::string_view owner = now_owner(l);
+  if (view_->kind_of(owner) == owner_is::claim)
+    return l.periods.back().since < since && is_missing(owner) ? owner : std::string_view();
+  const auto at = view_->now_us();
+  for (const tenure& t : l.tenures) {
+    const auto lives = [&](const auto& m) { return m.first == t.id && m.second > at; };
+    const bool has_it = t.until == moment::max() && std::ranges::any_of(l.members, lives);
+    if (!owner.empty() && has_it && t.since < since && is_missing(t.id)) return t.id;
+  }
+  return {};
+}
+
+void judge::shown_members(const lock_state& l, const std::vector<std::string>& owners, bool all,
+                          moment begun) {
+  for (const std::string& owner : owners)
+    if (!was_holder(l, owner, begun))
+      return world_.complain("shown: " + owner + " was shown of " + l.key +
+                             ", and did not hold it");
+  if (!all) return;
+  if (const std::string_view id = holder_since(l, begun, owners); !id.empty())
+    world_.complain("shown: " + std::string(id) + " holds " + l.key + ", and was not shown");
+}
+
+void judge::shown(int lock, const std::vector<std::string>& owners, bool all, moment begun) {
+  if (may_have_old_data()) return;
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  if (world_.schedule.locks_are != kind::mutex) return shown_members(l, owners, all, begun);
+  if (owners.empty() && !all) return;
   const std::string owner = owners.empty() ? std::string() : owners.front();
   if (owners.size() > 1 || !was_owner(l, owner, begun))
     world_.complain("shown: " + (owner.empty() ? "no holder" : owner) + " was shown of " + l.key +

@@ -40,6 +40,8 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
   const auto at = view_->now_us();
   for (const auto& [id, ends] : l.members) {
     if (is_in(now, id)) continue;
+    for (tenure& t : l.tenures)
+      if (t.id == id) t.until = std::min(t.until, world_.time.now());
     world_.record(event::member_left, {l.key, id}, [&, &who = id] {
       return l.key + " at the server: " + who + " is no member any more";
     });
@@ -55,6 +57,7 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
   for (const auto id : view_->queue_at(l.number)) line.emplace_back(id);
   int had = 0;
   for (const auto& [id, ends] : now) {
+    if (!is_in(l.members, id)) l.tenures.push_back({id, world_.time.now()});
     if (!is_in(l.members, id) || l.owner != owner_before) came_in(l, id, line, owner_before, by);
     if (ends > at) had += view_->permits_of(l.number, id);
   }

@@ -182,6 +182,23 @@ void judge::broke(int lock, const std::string& owner, moment begun) {
     world_.complain("break: " + owner + " has " + l.key + " though it was broken");
 }
 
+void judge::wrote(int lock, const std::string& claim, std::int64_t token, bool is_admitted) {
+  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  if (is_admitted && token < l.admitted)
+    world_.complain("guarded: a write of " + claim + " landed after one with a newer token");
+  if (is_admitted) l.admitted = std::max(l.admitted, token);
+  const std::string_view owner = now_owner(l);
+  if (!can_.tokens || is_admitted || l.counted_anew > 0 || l.owners.empty()) return;
+  const ownership& last = l.owners.back();
+  // Each of two servers behind one name counts by itself.
+  const bool is_of_two = world_.schedule.servers > 1 && world_.schedule.tick == 0ms;
+  const bool is_judged = !is_of_two && world_.time.now() >= last.judged_from;
+  const bool has_it = view_->kind_of(owner) == owner_is::claim && view_->claim_in(owner) == claim;
+  // Its next turn may have written already.
+  if (is_judged && has_it && last.claim == claim && last.token == token)
+    world_.complain("guarded: " + claim + " has " + l.key + ", and its write was refused");
+}
+
 bool judge::is_kept_by_a_loser(int lock, const machine& where) const {
   return std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
     return s.lock == lock && s.where == &where && s.how != lock_mode::permit && !s.turn->held();
@@ -204,7 +221,8 @@ void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
 bool judge::judges_losses(const lock_state& l, const stay& s) const {
   const plan& p = world_.schedule;
   if (clock_leaps_ || p.has(trouble::other_bounds)) return false;
-  if (p.locks_are != kind::mutex && p.has(trouble::restart_saved)) return false;
+  const bool is_old = p.has(trouble::restart_saved) || p.has(trouble::writes_lost);
+  if (p.locks_are != kind::mutex && is_old) return false;
   if (p.servers == 1 || p.tick > 0ms) return true;
   const bool is_the_same_grant = s.place + 1 == l.owners.size();
   const bool was_reported_since = !s.lost_since || *s.lost_since >= moved_until_;

@@ -33,6 +33,7 @@ enum class event : std::uint8_t {
   violation = 21,          // rule
   closed = 22,             // client, whether it leaves nothing
   holders_shown = 23,      // client, lock, how many there are
+  write_lands = 24,        // lock, token, whether the resource's guard admitted it
 };
 
 struct fact {

@@ -70,8 +70,10 @@ class observer {
   // A client was answered that it has taken the lock from the owner, or that the owner did not have
   // it any more.
   virtual void broke(int lock, const std::string& owner, moment begun) = 0;
-  // The holders that a client was shown.
-  virtual void shown(int lock, const std::vector<std::string>& owners, moment begun) = 0;
+  // The holders that a client was shown. `all`: those that have not renewed yet are among them.
+  virtual void shown(int lock, const std::vector<std::string>& owners, bool all, moment begun) = 0;
+  // A write of a user with that grant has reached the resource that the lock protects.
+  virtual void wrote(int lock, const std::string& claim, std::int64_t token, bool is_admitted) = 0;
   // The client is closed, and has reported whether it leaves nothing.
   virtual void closes(const machine&, bool is_clean) = 0;
   virtual void all_closed(bool has_crashes) = 0;

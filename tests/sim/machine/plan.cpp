@@ -62,6 +62,7 @@ constexpr const char* trouble_names[troubles] = {"pause",
                                                  "slow_connects",
                                                  "half_greetings",
                                                  "clock_set",
+                                                 "writes_lost",
                                                  "promoted",
                                                  "failed_over",
                                                  "name_led_back",
@@ -123,6 +124,7 @@ std::string plan::text() const {
       << (knows_one_server ? ", a server for each client" : "")
       << (parked_share > 0 ? ", parked" : "") << (serves_reads_alone ? ", readonlymode" : "")
       << (parts_wait ? ", parts wait" : "") << (fragment_share > 0 ? ", replies in parts" : "")
+      << (writes > 0 ? ", " + std::to_string(writes) + " writes of each holder" : "")
       << (has_small_limits ? ", small limits" : "")
       << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)

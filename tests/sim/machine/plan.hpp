@@ -65,6 +65,7 @@ enum class trouble : unsigned char {
   slow_connects,     // connections take long, or longer than a client waits for them
   half_greetings,    // the server's first answer to a new connection ends in the middle
   clock_set,         // the server's clock is set forward by hours, and stays so
+  writes_lost,       // the server's machine is killed, and starts later without its last writes
   // Of two Redis servers behind one name.
   promoted,                // the replica is promoted, and the old master goes on as one
   failed_over,             // FAILOVER: the servers change their roles, and nothing is lost
@@ -105,6 +106,7 @@ struct plan {
   double split_share = 0;
   bool parts_wait = false;        // the second part of a message may come much later
   double fragment_share = 0;      // of replies that come in two parts
+  int writes = 0;                 // of each exclusive holder, to a resource with a guard
   int inspections = 0;            // of locks, at some time until the end of the trouble
   bool has_small_limits = false;  // the server's scripts repeat a step twice at most, not 64 times
   double cancel_share = 0, timed_share = 0, attempt_share = 0;

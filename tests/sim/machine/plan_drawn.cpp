@@ -149,6 +149,17 @@ void draw_lost_keys(plan& p) {
   for (int n = d.between(1, 4); n > 0; --n) p.faults.push_back(some_fault(p, d, trouble::key_lost));
 }
 
+// The same for a machine that is killed, of which the last second was not on the disk.
+void draw_lost_writes(plan& p) {
+  dice d(p.seed ^ 0x77726974656c7374);
+  if (!d.chance(0.04) || p.has(trouble::clock_back)) return;
+  for (int n = d.between(1, 2); n > 0; --n) {
+    fault f = some_fault(p, d, trouble::writes_lost);
+    f.lasts = d.between(2ms, 2s);
+    p.faults.push_back(f);
+  }
+}
+
 // The same for what becomes of machines and processes.
 void draw_machines(plan& p) {
   dice d(p.seed ^ 0x6d616368696e65);
@@ -170,6 +181,12 @@ void draw_fragments(plan& p) {
 void draw_inspections(plan& p) {
   dice d(p.seed ^ 0x696e7370656374);
   if (d.chance(0.06)) p.inspections = d.between(1, 8);
+}
+
+// The same for writes of holders to a resource.
+void draw_writes(plan& p) {
+  dice d(p.seed ^ 0x777269746573);
+  if (d.chance(0.15)) p.writes = d.between(1, 3);
 }
 
 // The same for limits of scripts, and for a clock that stays as it is set.
@@ -249,6 +266,7 @@ plan draw(std::uint64_t seed, flavour how, server_kind server) {
   dice d(seed * 2 + 1);
   plan p = start(seed, d);
   draw_inspections(p);
+  draw_writes(p);
   if (how == flavour::calm) return p;
   if (how == flavour::any) {
     p.kill_forbidden = d.chance(0.05);
@@ -268,6 +286,7 @@ plan draw(std::uint64_t seed, flavour how, server_kind server) {
   if (how == flavour::any && server == server_kind::redis) {
     draw_refusals(p);
     draw_lost_keys(p);
+    draw_lost_writes(p);
     draw_limits(p);
   }
   if (how == flavour::any) draw_machines(p);

@@ -99,6 +99,7 @@ void user::holds(detail::turn& t, int lock, lock_mode how, int permits, moment a
                         .how = how,
                         .permits = permits,
                         .asked = asked});
+  if (how == lock_mode::exclusive) world_.send_writes(lock, t);
   record(event::user_holds, "holds, token " + std::to_string(t.token), t.token);
 }
 

@@ -32,7 +32,9 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
       store(parts.store(*this)),
       watch(parts.judge(*this, *store)),
       recording_(r),
-      trace_(trace) {
+      trace_(trace),
+      chance_of_writes_(p.seed ^ 0x6c616e6473),
+      resources_(static_cast<std::size_t>(p.locks)) {
   set_log_hook(hear_warning);
   wait_limit_ = 10s +
                 (p.ttl + p.hold_max) * (processes_max() * p.users * (p.rounds + 2)) *

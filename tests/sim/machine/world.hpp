@@ -2,6 +2,7 @@
 // its judge come from outside.
 #pragma once
 #include <holdfast/client.hpp>
+#include <holdfast/guard.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -103,6 +104,8 @@ class world {
   const machine* machine_of(std::string_view client) const;  // null: none is known
   // Of its users that wait for this lock alone, when the first began; max(): none does.
   moment first_to_wait(const machine&, int lock) const;
+  // A user sends writes to the resource that the lock protects.
+  void send_writes(int lock, const detail::turn&);
   void warned(std::string_view line);
   void complain(std::string what);  // a violation: "rule: what happened". The first one counts
   bool is_content() const noexcept { return complaint_.empty(); }
@@ -140,10 +143,11 @@ class world {
   };
   struct inspection final : seam::holders_handler {  // of a lock
     inspection(world& w, int c, int l, moment now) : home(w), client(c), lock(l), begun(now) {}
+    void show(int one, const std::vector<holder>&);
     void on_result(std::vector<holder>) override;
     void on_failed(base::failure) override {}
     world& home;
-    const int client, lock;
+    const int client, lock;  // of all of them where it is negative
     const moment begun;
   };
   void open_client();
@@ -179,6 +183,8 @@ class world {
   int users_made_ = 0;
   std::vector<std::unique_ptr<breaking>> breakings_;
   std::vector<std::unique_ptr<inspection>> inspections_;
+  dice chance_of_writes_;
+  std::deque<fencing_guard> resources_;  // of each lock
   int pipes_ = 0;
   int refusals_ = 0;
   moment refused_clients_settle_{};

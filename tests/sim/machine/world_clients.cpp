@@ -60,22 +60,47 @@ void world::inspect() {
   process& p = processes_[chance.below(processes_.size())];
   const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
   if (p.where->is_dead()) return;
-  inspections_.push_back(std::make_unique<inspection>(*this, p.where->number(), lock, time.now()));
+  // Every second one lists the locks.
+  const int one = inspections_.size() % 2 == 1 ? -1 : lock;
+  inspections_.push_back(std::make_unique<inspection>(*this, p.where->number(), one, time.now()));
   p.where->post(time.now(), [this, &p, to = inspections_.back().get()] {
-    if (p.runs) detail::client_access::impl(*p.runs).stores().holders(lock_name(to->lock), *to);
+    if (!p.runs) return;
+    const seam::store_family& stores = detail::client_access::impl(*p.runs).stores();
+    to->lock < 0 ? stores.inspect({}, *to) : stores.holders(lock_name(to->lock), *to);
   });
 }
 
 void world::inspection::on_result(std::vector<holder> found) {
+  if (lock >= 0) return show(lock, found);
+  for (int i = 0; i < home.schedule.locks; ++i) show(i, found);
+}
+
+void world::inspection::show(int one, const std::vector<holder>& found) {
   std::vector<std::string> owners;
-  for (const holder& h : found) owners.push_back(h.owner);
-  home.record(event::holders_shown, {client, lock, owners.size()}, [&] {
+  for (const holder& h : found)
+    if (h.name == home.lock_name(one)) owners.push_back(h.owner);
+  home.record(event::holders_shown, {client, one, owners.size()}, [&] {
     std::string out = "client " + std::to_string(client) + " is shown the holders of " +
-                      home.lock_name(lock) + ':';
+                      home.lock_name(one) + ':';
     for (const std::string& owner : owners) out += ' ' + owner;
     return out;
   });
-  home.watch->shown(lock, owners, begun);
+  home.watch->shown(one, owners, lock >= 0 || !home.store->can().shown_by_renewal, begun);
+}
+
+// Each may arrive when the lock has had other holders.
+void world::send_writes(int lock, const detail::turn& t) {
+  for (int n = 0; n < schedule.writes; ++n) {
+    const moment wait = chance_of_writes_.between(0ns, schedule.ttl * 3);
+    later(wait, [this, lock, claim = store->claim_of(t), token = t.token] {
+      const bool is_admitted = resources_[static_cast<std::size_t>(lock)].admit(token, claim);
+      record(event::write_lands, {lock, token, is_admitted}, [&] {
+        return "a write with token " + std::to_string(token) + " reaches the resource of " +
+               lock_name(lock) + ", and is " + (is_admitted ? "admitted" : "refused");
+      });
+      watch->wrote(lock, claim, token, is_admitted);
+    });
+  }
 }
 
 bool world::acts(std::string_view client) const {

@@ -67,7 +67,8 @@ interruption interruption_of(trouble t) noexcept {
     case trouble::clock_set:
     case trouble::subscribers_dropped:
     case trouble::key_lost:
-    case trouble::down: return interruption::cut;
+    case trouble::down:
+    case trouble::writes_lost: return interruption::cut;
     case trouble::process_replaced:
     case trouble::process_added:
     case trouble::machine_stopped:

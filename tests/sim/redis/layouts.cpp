@@ -25,6 +25,7 @@ constexpr seam::capabilities of_string{
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
              seam::bit_of(lock_mode::permit),
     .tokens = true,
+    .shown_by_renewal = true,
     .downgrade = true,
 };
 

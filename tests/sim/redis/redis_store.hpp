@@ -77,6 +77,7 @@ class redis_store final : public store_model {
   void refuse(trouble, bool begins);
   void allow_all();
   void lose_key();
+  void lose_writes(moment lasts);
   void foreign(const fault&);
   void foreign_leaves(const std::string& lock, const std::string& mine);
 

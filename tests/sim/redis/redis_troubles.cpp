@@ -27,6 +27,7 @@ void redis_store::happen(const fault& f) {
     case trouble::restart_saved:
       server_.save();
       return world_.later(f.lasts, [this] { restart(kept::what_was_saved); });
+    case trouble::writes_lost: return lose_writes(f.lasts);
     case trouble::restart_empty: return restart(kept::nothing);
     case trouble::flush_all:
       world_.watch->excuse_leases();
@@ -60,6 +61,16 @@ void redis_store::happen(const fault& f) {
       refuse(f.what, true);
       return world_.later(f.lasts, [this, what = f.what] { refuse(what, false); });
   }
+}
+
+// As with appendfsync everysec: all that was acknowledged since the last write to the disk.
+void redis_store::lose_writes(moment lasts) {
+  server_.save();
+  world_.later(lasts / 2, [this, down = lasts / 2] {
+    world_.refuse_connections(true);
+    restart(kept::what_was_saved);
+    world_.later(down, [this] { world_.refuse_connections(false); });
+  });
 }
 
 // Whatever of the locks it is: the holder's key, their queue, members, notes, or the counter.

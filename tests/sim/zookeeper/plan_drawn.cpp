@@ -123,6 +123,14 @@ void draw_observer(plan& p) {
   p.observers = 1;
 }
 
+// Likewise. An ensemble alone: the client of a single server sees that its transaction ids go back,
+// and refuses it.
+void draw_restore(plan& p) {
+  dice d(p.seed ^ 0x726573746f7265);
+  if (p.servers == 1 || p.has(trouble::sequence_high) || !d.chance(0.04)) return;
+  add_fault(p, d, trouble::writes_lost, 0ns, p.troubled, p.ttl * 8, p.ttl * 10);
+}
+
 // Where a layout shares its locks, nothing but several at once is drawn without.
 void choose_kind(plan& p, const seam::capabilities& can) {
   const auto is_able = [&](lock_mode m) { return (can.modes & seam::bit_of(m)) != 0; };
@@ -171,6 +179,7 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
   if (how == flavour::any) draw_removals(p);
   draw_five_servers(p);
   draw_observer(p);
+  if (how == flavour::any) draw_restore(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;

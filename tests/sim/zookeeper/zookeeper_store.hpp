@@ -55,6 +55,7 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   void change(const std::function<void()>&);
   void kill_for(int server, moment lasts);
   void stop_for(int server, moment lasts);
+  void restore(moment lasts);
   void isolate(int server, moment lasts);
   std::vector<std::string> folders_of_locks() const;
   void raise_sequences(const fault&);

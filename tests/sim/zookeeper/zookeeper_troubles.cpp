@@ -34,6 +34,7 @@ void zookeeper_store::happen(const fault& f) {
     case trouble::link_cut:
       if (const int other = some_follower(f)) change([&] { servers_.cut(leader, other); });
       return;
+    case trouble::writes_lost: return restore(f.lasts);
     case trouble::sequence_high: return raise_sequences(f);
     case trouble::holder_removed: return remove_holder(f);
     case trouble::other_bounds: {
@@ -109,6 +110,21 @@ void zookeeper_store::isolate(int server, moment lasts) {
 void zookeeper_store::restart() {
   change([this] {
     for (int id = 1; id <= servers_.servers(); ++id) servers_.kill(id);
+    for (int id = 1; id <= servers_.servers(); ++id) servers_.start(id);
+  });
+}
+
+// From a backup, as an operator does when the disks of a quorum are lost. That takes longer than
+// the sessions of the clients last.
+void zookeeper_store::restore(moment lasts) {
+  const std::size_t saved = servers_.agreed_count();
+  at(now() + lasts / 4, [this, saved] {
+    for (int id = 1; id <= servers_.servers(); ++id) servers_.kill(id);
+    servers_.forget_all_after(saved);
+    world_.watch->unsafe(0ns);  // holders do not know of it before they hear from the ensemble
+    world_.watch->excuse_old_queues();
+  });
+  at(now() + lasts, [this] {
     for (int id = 1; id <= servers_.servers(); ++id) servers_.start(id);
   });
 }
