@@ -198,7 +198,7 @@ void world::excuse_silence(const machine& m, moment until, bool is_greeting) {
   const moment most = schedule.op_timeout / (is_greeting ? 1 : 2);
   const moment ends = std::min<moment>(until, time.now() + most);
   const moment lasts = ends - excused.troubled_since(m);
-  excused.add(m, time.now(), ends + recovery(lasts, interruption::silence), true);
+  excused.add(m, ends, ends + recovery(lasts, interruption::silence), true);
 }
 
 void world::happen_to_pipe(const fault& f) {
