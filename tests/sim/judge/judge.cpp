@@ -51,6 +51,9 @@ moment judge::longest_lease(const lock_state& l) const {
   auto most = static_cast<double>(view_->now_ms()) * 1e3;
   if (!l.owner.empty()) most = std::max(most, static_cast<double>(l.expires_ms) * 1e3);
   for (const auto& [id, ends] : l.members) most = std::max(most, ends);
+  // Those that old data have just brought back are no members of l yet.
+  if (may_have_old_data())
+    for (const auto& [id, ends] : view_->members_at(l.number)) most = std::max(most, ends);
   const double left = std::max(0.0, most - view_->now_us());
   // Another program's lock without an end is checked every three seconds.
   if (left * 1e3 > static_cast<double>(lease_max_.count())) return lease_max_ + 3s;

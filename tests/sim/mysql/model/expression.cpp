@@ -90,8 +90,15 @@ sql_expression sql_expression::parse_product(sql_words& w) {
     return of(operation::interval, {}, {std::move(length)});
   }
   sql_expression out = parse_primary(w);
-  while (w.skip("*")) out = of(operation::product, {}, {std::move(out), parse_primary(w)});
-  return out;
+  for (;;) {
+    if (w.skip("*")) {
+      out = of(operation::product, {}, {std::move(out), parse_primary(w)});
+    } else if (w.skip("DIV")) {
+      out = of(operation::quotient, {}, {std::move(out), parse_primary(w)});
+    } else {
+      return out;
+    }
+  }
 }
 
 sql_expression sql_expression::parse_primary(sql_words& w) {
@@ -184,6 +191,8 @@ sql_cell sql_expression::value(const sql_scope& s) const {
   if (left.is == sql_cell::null || right.is == sql_cell::null) return {};
   if (is_ == operation::product) {
     left.value *= right.value;
+  } else if (is_ == operation::quotient) {
+    left.value /= right.value;
   } else {
     left.value += is_ == operation::sum ? right.value : -right.value;
   }

@@ -38,6 +38,7 @@ class sql_expression {
     sum,
     difference,
     product,
+    quotient,
     interval,  // in microseconds
   };
 

@@ -135,7 +135,7 @@ std::string statements::renew(const lock_request& r) const {
   const std::string time = column(columns_.update_time);
   std::string lease = std::to_string(lease_ms(r.ttl));
   if (!planted(mutant::late_renewal_shortens))
-    lease = "GREATEST(" + lease + ",IFNULL(CEIL(" + left() + "/1000),0))";
+    lease = "IF(" + left() + '>' + lease + "*1000,(" + left() + "+999) DIV 1000," + lease + ')';
   const bool compares = !planted(mutant::renew_without_owner);
   return "UPDATE " + records_ + " SET " + column(columns_.lease) + '=' + lease + ',' + time +
          "=IF(" + time + "=UTC_TIMESTAMP(6)," + time +
