@@ -110,8 +110,10 @@ std::string a_grant_with_a_short_lease_wakes_the_next_waiter() {
   const redis::redisson_fair::codec tested;
   redis::codec_on_model on(tested);
   const auto request = [&](retrying_operation what, std::uint64_t number, base::duration ttl) {
-    const std::string owner = tested.text_of(
-        {.high = 1, .low = number, .drawn = std::chrono::microseconds(1'700'000'000'000'000 + number)});
+    const std::string owner =
+        tested.text_of({.high = 1,
+                        .low = number,
+                        .drawn = std::chrono::microseconds(1'700'000'000'000'000 + number)});
     on.ask(what, {.key = "job", .owner = owner, .ttl = ttl, .may_queue = true, .had_place = true});
     return owner;
   };

@@ -61,11 +61,12 @@ class world;
 //   given up | a waiter without a bound is not refused because the server does not answer, unless
 //            | an outage was as long as the outage-timeout; without trouble no user is.
 //   shown    | each holder that holders() or list() reports had the lock, or a part of it, between
-//            | the request and the answer, and each that had it all the time is reported. Of a mutex
-//            | that none had it where none is reported. Not judged where old data come back.
-//   guarded  | a write with an older token than one that was admitted is refused by the resource's
-//            | guard, and that of the lock's exclusive holder is admitted. Not judged where the store
-//            | has no tokens; the second not while numbers mean nothing.
+//            | the request and the answer, and each that had it all the time is reported. Where
+//            | none is reported, nobody had the mutex at some time between. Not judged where old
+//            | data come back.
+//   guarded  | the resource's guard refuses a write with an older token than one that it admitted,
+//            | and admits that of the lock's exclusive holder. Not judged where the store has no
+//            | tokens; the second not while numbers mean nothing.
 //   break    | when break_lock() is answered, the owner that was seen has lost the lock. Not judged
 //            | of members, nor where old data come back.
 //   old      | no request of an old connection is executed after its successor has sent one to the

@@ -41,7 +41,8 @@ class ensemble {
   void cut(int one, int other);                          // they part, and may find each other again
   void close_buckets_slowly(moment until, moment most);  // between two sessions of a bucket
   void bound_timeouts(int server, std::int32_t min_ms, std::int32_t max_ms);
-  // Of all servers, which are down: what was agreed on after so many transactions. Their epochs stay.
+  // All servers, which are down, forget what was agreed on after so many transactions, but not
+  // their epochs.
   void forget_all_after(std::size_t transactions);
   void thaw();  // no link is frozen any more
   // By another program, which needs no session; nothing where no server leads.
