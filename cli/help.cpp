@@ -14,11 +14,13 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
   break     take a lock away from its holder
   prune     remove what unused locks have left
   diagnose  examine the store of the locks
+  schema    print the SQL statements that create the tables of a mysql: store
   version   print the version
   help      print this text, or with a command, as in `holdfast help run`, the help of that command
 
 The store is set with --url, else with $HOLDFAST_URL. The default is file:, the directory of this
-machine and user. Other stores are file:///dir, redis://host and zookeeper://host1,host2/path.
+machine and user. Other stores are file:///dir, redis://host, zookeeper://host1,host2/path and
+mysql://user@host/database.
 
   holdfast run nightly -- sh -c 'echo token $HOLDFAST_TOKEN; sleep 5'
 )";
@@ -98,8 +100,8 @@ constexpr std::string_view of_prune = R"(Usage: holdfast prune [OPTION...]
 
 Removes the files of unused locks from the default directory, or from one whose URL has ?unlink=1.
 Programs remove these files themselves. Killed processes leave some, which are removed a few at a
-time when another lock's file is created. From a mysql: store with ?strategy=insert it removes
-expired records.
+time when another lock's file is created. From a mysql: store it removes expired readers and holders
+of permits, and with ?strategy=insert expired records.
 
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
       --json      print {"removed":N}, the number of locks removed
@@ -123,6 +125,17 @@ Exit status: 0: nothing is bad; 1: something is bad; 69: the store cannot be rea
 usage.
 )";
 
+constexpr std::string_view of_schema = R"(Usage: holdfast schema [OPTION...]
+
+Prints the SQL statements that create the tables of the locks of a mysql: URL, for a user that may
+create tables. Without the tables a program creates them itself, if its user may. Connects to
+nothing: the strategy, the name of the table and the names of columns are those in the URL.
+
+      --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
+
+Exit status: 0: success; 64: the locks of this store need no tables, or wrong usage.
+)";
+
 struct page {
   std::string_view command, text;
 };
@@ -130,7 +143,7 @@ constexpr page pages[] = {
     {"", overview},      {"help", overview},         {"version", overview}, {"run", help_of_run},
     {"list", of_list},   {"holders", of_holders},    {"wait", of_wait},     {"break", of_break},
     {"prune", of_prune}, {"diagnose", of_diagnosis}, {"ls", of_list},       {"show", of_holders},
-    {"gc", of_prune},    {"doctor", of_diagnosis},
+    {"gc", of_prune},    {"doctor", of_diagnosis},   {"schema", of_schema},
 };
 
 }  // namespace

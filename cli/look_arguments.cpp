@@ -10,14 +10,15 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* command_words[] = {"list", "holders", "wait", "break", "prune", "diagnose"};
+constexpr const char* command_words[] = {"list",  "holders",  "wait",  "break",
+                                         "prune", "diagnose", "schema"};
 
 void declare(command_line& line, look which, look_arguments& to) {
   line.text("--url", to.url);
   if (which == look::wait) {
     line.duration("-w,--wait", to.wait);
     line.number("-E,--conflict-exit-code", to.conflict_exit_code, 0, 255);
-  } else {
+  } else if (which != look::schema) {
     line.flag("--json", to.json);
   }
   if (which == look::wait || which == look::holders) line.flag("-q,--quiet", to.quiet);
@@ -29,12 +30,12 @@ void declare(command_line& line, look which, look_arguments& to) {
 
 // The one NAME of the line; of list the PREFIX, which may be left out.
 std::string name_in(const std::vector<std::string>& plain, look which, std::string_view usage) {
-  const auto fail = [&](const char* why) {
-    throw usage_error(std::string(why) + ": " + std::string(usage));
+  const auto fail = [&](const std::string& why) {
+    throw usage_error(why + ": " + std::string(usage));
   };
-  const bool takes_none = which == look::prune || which == look::diagnose;
+  const bool takes_none = which == look::prune || which == look::diagnose || which == look::schema;
   if (takes_none && !plain.empty())
-    fail(which == look::prune ? "prune takes no NAME" : "diagnose takes no NAME");
+    fail(command_words[static_cast<int>(which)] + std::string(" takes no NAME"));
   if (plain.size() > 1) fail("there is more than one NAME");
   if (takes_none) return {};
   if (!plain.empty()) refuse_url(plain.front());

@@ -1,4 +1,4 @@
-// The command lines of list, holders, wait, break, prune and diagnose.
+// The command lines of list, holders, wait, break, prune, diagnose and schema.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace holdfast::cli {
 
-enum class look : unsigned char { list, holders, wait, break_lock, prune, diagnose };
+enum class look : unsigned char { list, holders, wait, break_lock, prune, diagnose, schema };
 
 struct look_arguments {
   std::string name;  // of list the prefix, which may be empty

@@ -17,7 +17,7 @@ int prune(int argc, char** argv) {
   const std::size_t removed = where.prune();
   if (arguments.json)
     return print(json_text({{{"removed", static_cast<std::int64_t>(removed)}}}) + '\n');
-  return print("removed the files of " + std::to_string(removed) + " unused locks\n");
+  return print("removed what " + std::to_string(removed) + " unused locks had left\n");
 }
 
 }  // namespace holdfast::cli

@@ -40,7 +40,7 @@ std::span<const scheme> schemes() noexcept {
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
 #ifdef HOLDFAST_WITH_MYSQL
-      {"mysql", mysql::open, "HOLDFAST_WITH_MYSQL"},
+      {"mysql", mysql::open, "HOLDFAST_WITH_MYSQL", nullptr, mysql::schema},
 #else
       {"mysql", nullptr, "HOLDFAST_WITH_MYSQL"},
 #endif

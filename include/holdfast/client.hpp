@@ -121,6 +121,14 @@ class client {
     return open(url, open_options(), std::stop_token(), ec);
   }
 
+  // The statements that create the tables of this URL's locks where they are missing, for a user
+  // that may create tables. Then the client's own user needs no such right: without the tables it
+  // creates them itself. Empty for stores that have none. Connects to nothing and does not block.
+  //
+  // errc::bad_url, bad_option, unsupported  as open()
+  static std::vector<std::string> schema(std::string_view url);
+  static std::vector<std::string> schema(std::string_view url, std::error_code&);
+
   // True unless empty; also after close().
   explicit operator bool() const noexcept { return impl_ != nullptr; }
 
@@ -227,7 +235,8 @@ class client {
   bool break_lock(std::string_view name, std::string_view holder_seen) const;
   bool break_lock(std::string_view name, std::string_view holder_seen, std::error_code&) const;
   // Removes what unused locks have left in the store: on `file:` the files that killed processes
-  // leave, on `mysql:` with strategy `insert` expired records. For operators.
+  // leave; on `mysql:` expired records of strategy `insert`, and of `row` the expired readers and
+  // holders of permits. For operators.
   //
   // Returns the number of locks that were removed; with an error 0, although some may be gone.
   // errc::unsupported  this store removes by itself what they leave, or its URL lacks ?unlink=1

@@ -89,6 +89,15 @@ client client::open(std::error_code& ec) {
   return base::in_either_form(&ec, [&] { return open(); });
 }
 
+std::vector<std::string> client::schema(std::string_view where) {
+  const auto at = holdfast::url::parse(where);
+  return detail::client_impl::schema(at, seam::environment_of(at));
+}
+
+std::vector<std::string> client::schema(std::string_view where, std::error_code& ec) {
+  return base::in_either_form(&ec, [&] { return schema(where); });
+}
+
 std::vector<holder> client::list(std::string_view prefix) const {
   return all_holders(impl_.get(), prefix);
 }

@@ -20,9 +20,7 @@ std::string known(std::span<const seam::scheme> schemes) {
   return out;
 }
 
-seam::backend open_backend(const url& where, const open_options& how, seam::client_options& shared,
-                           base::environment& env, std::stop_token stop,
-                           std::span<const seam::scheme> schemes) {
+const seam::scheme& scheme_of(const url& where, std::span<const seam::scheme> schemes) {
   const auto found = std::find_if(schemes.begin(), schemes.end(),
                                   [&](const seam::scheme& s) { return s.name == where.scheme(); });
   if (found == schemes.end())
@@ -38,16 +36,32 @@ seam::backend open_backend(const url& where, const open_options& how, seam::clie
                "this build has no such backend; configure it with -D" +
                    std::string(found->build_option) + "=ON",
                {}, where.text());
+  return *found;
+}
+
+// What `begin` returns for the options of the URL; each error names the URL.
+template <class Begin>
+auto with_options(const url& where, const open_options& how, seam::client_options& shared,
+                  Begin begin) {
   std::vector<url::option> own;
   try {
     shared = seam::read_client_options(where, own, how);
-    return found->open({where, shared, own, how.password, env, std::move(stop)});
+    return begin(own);
   } catch (const lock_error& e) {
     if (!e.backend().empty()) throw;
     base::fail(errc{e.code().value()}, "open", std::string(e.detail()), {}, where.text());
   } catch (const std::system_error& e) {
     base::fail(errc::unavailable, "open", base::shortage_of(e).text, {}, where.text());
   }
+}
+
+seam::backend open_backend(const url& where, const open_options& how, seam::client_options& shared,
+                           base::environment& env, std::stop_token stop,
+                           std::span<const seam::scheme> schemes) {
+  const seam::scheme& to = scheme_of(where, schemes);
+  return with_options(where, how, shared, [&](const std::vector<url::option>& own) {
+    return to.open({where, shared, own, how.password, env, std::move(stop)});
+  });
 }
 
 }  // namespace
@@ -59,6 +73,15 @@ struct client_impl::ending {
     delete c;
   }
 };
+
+std::vector<std::string> client_impl::schema(const url& where, base::environment& env) {
+  const seam::scheme& of = scheme_of(where, seam::schemes());
+  if (!of.schema) return {};
+  seam::client_options shared;
+  return with_options(where, {}, shared, [&](const std::vector<url::option>& own) {
+    return of.schema({where, shared, own, {}, env, {}});
+  });
+}
 
 std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& how,
                                                base::environment& env, std::stop_token stop,

@@ -30,6 +30,9 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
                                            std::stop_token,
                                            std::span<const seam::scheme> = seam::schemes());
 
+  // As client::schema().
+  static std::vector<std::string> schema(const url&, base::environment&);
+
   // The local lock of that name, made when there is none, with one more user. `permits` 0: a lock;
   // else a semaphore of that size. The lock store compares the kinds that it keeps. Kinds of two
   // lock stores do not exclude each other: a second one is refused while the first is in use.

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct scheme {
   backend (*open)(const open_args&);  // throws lock_error; null: not in this build
   std::string_view build_option;      // the CMake option that builds it; empty: none does
   environment& (*environment_of)(const url&) = nullptr;  // null: system_environment()
+  // The statements that create its tables; null: it has none. Throws lock_error.
+  std::vector<std::string> (*schema)(const open_args&) = nullptr;
 };
 
 std::span<const scheme> schemes() noexcept;

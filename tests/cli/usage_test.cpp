@@ -105,6 +105,20 @@ TEST_F(usage, of_gc_needs_a_directory_whose_files_go) {
   EXPECT_EQ(removed.out(), "{\"removed\":1}\n");
 }
 
+TEST_F(usage, of_schema_needs_a_store_with_tables) {
+  refused({"schema", "--url", file_url()}, "need no tables; give --url the mysql: URL");
+  refused({"schema", "x"}, "schema takes no NAME");
+  process made(holdfast({"schema", "--url", "mysql://u:secret@nowhere/db?table=t"}));
+#ifdef HOLDFAST_WITH_MYSQL
+  EXPECT_EQ(made.wait(), (ending{0, 0}));
+  EXPECT_TRUE(made.out().starts_with("CREATE TABLE IF NOT EXISTS `t` (")) << made.out();
+  EXPECT_TRUE(made.out().ends_with(";\n")) << made.out();
+  EXPECT_EQ(made.out().find("secret"), std::string::npos);
+#else
+  EXPECT_EQ(made.wait(), (ending{64, 0}));
+#endif
+}
+
 TEST_F(usage, of_no_renew_without_a_ttl_is_refused) {
   refused({"run", "--url", file_url(), "--no-renew", "x", "--", "true"}, "--no-renew");
 }
@@ -302,7 +316,8 @@ TEST_F(usage, help_and_version_go_to_standard_output) {
     EXPECT_NE(run.out().find("holdfast run [OPTION...] NAME... -- COMMAND"), std::string::npos);
     EXPECT_EQ(run.err(), "");
   }
-  for (const std::string command : {"list", "holders", "wait", "break", "prune", "diagnose"})
+  for (const std::string command :
+       {"list", "holders", "wait", "break", "prune", "diagnose", "schema"})
     for (const words& asked : {words{"help", command}, words{command, "--help"}}) {
       process run(holdfast(asked));
       EXPECT_EQ(run.wait(), (ending{0, 0}));

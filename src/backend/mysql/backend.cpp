@@ -33,6 +33,11 @@ seam::backend open(const seam::open_args& o) {
   return {std::move(made), stores};
 }
 
+std::vector<std::string> schema(const seam::open_args& o) {
+  const settings terms = read_settings(o);
+  return make_strategy(o.env, terms)->schema();
+}
+
 backend::backend(base::environment& env, settings s, std::unique_ptr<sql_connector> over)
     : settings_(std::move(s)),
       strategy_(make_strategy(env, settings_)),

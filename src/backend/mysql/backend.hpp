@@ -2,6 +2,8 @@
 #pragma once
 #include <memory>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "backend/mysql/settings.hpp"
 #include "backend/mysql/strategies/strategy.hpp"
@@ -11,6 +13,9 @@ namespace holdfast::mysql {
 
 // mysql:. Connects and greets the server. Throws lock_error.
 seam::backend open(const seam::open_args&);
+// The statements that create the tables of the URL's strategy. Connects to nothing. Throws
+// lock_error.
+std::vector<std::string> schema(const seam::open_args&);
 
 class backend final : public seam::connection {
  public:

@@ -117,6 +117,37 @@ TEST_F(mysql_row, connections_that_are_killed_lose_no_lock) {
   EXPECT_NO_THROW(held.release());
 }
 
+TEST_F(mysql_row, a_user_without_the_right_to_create_needs_the_printed_tables_alone) {
+  query("CREATE USER poor@'%' IDENTIFIED BY 'x'");
+  query("GRANT SELECT, INSERT, UPDATE, DELETE ON test.* TO poor@'%'");
+  for (const std::string strategy : {"row", "insert", "for-update", "named"}) {
+    const bool has_tables = strategy != "named";
+    const std::string url = "mysql://poor:x@127.0.0.1:" + std::to_string(server().port()) +
+                            "/test?strategy=" + strategy + (has_tables ? "&table=own" : "");
+    const auto statements = client::schema(url);
+    EXPECT_EQ(!statements.empty(), has_tables);
+    for (const std::string& statement : statements) query(statement);
+    EXPECT_TRUE(client::open(url).mutex("x").try_acquire());
+    for (const std::string& statement : statements) query(statement);  // they change nothing
+    for (const char* end : {"", "_members", "_numbers"})
+      query(std::string("DROP TABLE IF EXISTS own") + end);
+  }
+  query("DROP USER poor@'%'");
+}
+
+TEST_F(mysql_row, a_clean_up_deletes_expired_members_and_keeps_numbers_and_living_ones) {
+  const client mine = open();
+  const lease living = mine.shared_mutex("book").acquire_shared();
+  const auto last = mine.mutex("job").acquire().token();
+  query("INSERT INTO holdfast_locks_members SELECT name, CONCAT('dead', seq), grant_number, "
+        "'2001-01-01', granted_at, 0, note, host, pid, permits, total_permits "
+        "FROM holdfast_locks_members, seq_1_to_1500");
+  EXPECT_EQ(mine.prune(), 1500u);
+  EXPECT_EQ(mine.prune(), 0u);
+  EXPECT_FALSE(open().shared_mutex("book").try_acquire()) << "the living reader was deleted";
+  EXPECT_GT(mine.mutex("job").acquire().token(), last);
+}
+
 TEST_F(mysql_row, a_renewal_shortens_no_lease) {
   const client mine = open("ttl=10m");
   lease writer = mine.mutex("job").acquire();

@@ -5,6 +5,7 @@
 // takes that away once the transport has stopped.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "backend/mysql/transport/transport.hpp"
 #include "seam/lock_store.hpp"
@@ -14,6 +15,8 @@ namespace holdfast::mysql {
 class strategy : public seam::lock_store, public transport_user {
  public:
   virtual transport::bounds connections() const = 0;
+  // The statements that create its tables where they are missing; on_ready() sends them.
+  virtual std::vector<std::string> schema() const { return {}; }
 
   // All with the transport's mutex held.
   virtual void attach(transport&) = 0;

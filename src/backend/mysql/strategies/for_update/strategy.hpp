@@ -32,6 +32,7 @@ class strategy final : public pinned::strategy {
   void holders(std::string_view name, seam::holders_handler&) override;
 
   // transport_user
+  std::vector<std::string> schema() const override { return {texts_.create_table()}; }
   void on_ready(time_point now, event_queue&) override;
   std::optional<failure> opened() const override { return opened_; }
 

@@ -47,10 +47,8 @@ class statements final : public retrying::statements {
   std::string holders_by_prefix(std::string_view prefix) const override;
   std::string holders_of(std::string_view name) const override;
 
-  // {key, owner} of expired records, at most `limit`; each is deleted by expiry(), which compares
-  // again: its owner may have renewed it meanwhile.
-  std::string expired_by_prefix(std::string_view prefix, std::int64_t limit) const;
-  std::string expiry(std::string_view name, std::string_view owner) const;
+  std::string expired_by_prefix(std::string_view prefix, std::int64_t limit) const override;
+  std::string expiry(std::string_view name, std::string_view owner) const override;
 
   std::string show_columns() const;      // {name, type, digits of a second, character set}
   std::string show_unique_keys() const;  // {columns, whether one counts in part only}

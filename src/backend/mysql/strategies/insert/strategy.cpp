@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "backend/mysql/strategies/insert/expiry_query.hpp"
 #include "backend/mysql/transport/error_text.hpp"
 
 namespace holdfast::mysql::insert {
@@ -155,14 +154,6 @@ void strategy::on_numbers(const sql_reply& r, time_point now) {
   if (r.is_ok()) return finish_opening();
   if (r.error != error::no_table) return fail_opening(r);
   ask(check::numbers_created, texts_.create_numbers(), now);
-}
-
-void* strategy::find_extension(const std::type_info& wanted) noexcept {
-  return offer<seam::unused_locks>(*this, wanted);
-}
-
-void strategy::remove_unused(seam::result_handler<std::size_t>& to) {
-  start_expiry(over(), texts_, terms().prefix, to);
 }
 
 }  // namespace holdfast::mysql::insert

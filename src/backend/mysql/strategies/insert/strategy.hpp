@@ -20,12 +20,15 @@ inline constexpr seam::capabilities abilities{
     .breakable = true,
 };
 
-class strategy final : public retrying::strategy, private seam::unused_locks {
+class strategy final : public retrying::strategy {
  public:
   // The settings outlive it.
   strategy(base::environment&, const settings&);
 
   const seam::capabilities& can() const noexcept override { return abilities; }
+  std::vector<std::string> schema() const override {
+    return {texts_.create_records(), texts_.create_numbers()};
+  }
   void on_ready(time_point now, event_queue&) override;
 
  private:
@@ -49,8 +52,6 @@ class strategy final : public retrying::strategy, private seam::unused_locks {
   void on_numbers(const sql_reply&, time_point now);
   void fail_opening(const sql_reply&, const std::string& remedy = {});
   std::string fault_of_columns(const sql_reply&);
-  void* find_extension(const std::type_info&) noexcept override;
-  void remove_unused(seam::result_handler<std::size_t>&) override;
 
   const statements texts_;
   check awaits_ = check::columns;

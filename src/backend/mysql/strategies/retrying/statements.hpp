@@ -32,6 +32,10 @@ class statements {
   virtual std::vector<std::string> break_lock(std::string_view name, std::string_view seen) const {
     return {release(name, seen, lock_mode::exclusive)};
   }
+  // {name, owner} of expired rows that keep no number, at most `limit`. Each is deleted by
+  // expiry(), which compares again: its owner may have renewed it meanwhile.
+  virtual std::string expired_by_prefix(std::string_view prefix, std::int64_t limit) const = 0;
+  virtual std::string expiry(std::string_view name, std::string_view owner) const = 0;
   // {name, owner, number, note, host, pid, held us, left us} of each lock that is held. Also, where
   // it is not held exclusively: {permits, size of the semaphore}, both 0 for a reader.
   virtual std::string holders_by_prefix(std::string_view prefix) const = 0;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "backend/mysql/strategies/retrying/expiry_query.hpp"
 #include "backend/mysql/strategies/retrying/queries.hpp"
 #include "backend/mysql/transport/error_text.hpp"
 #include "base/mutant.hpp"
@@ -34,6 +35,10 @@ void strategy::inspect(std::string_view prefix, seam::holders_handler& to) {
 void strategy::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(*over_, texts_.holders_of(settings_.prefix + std::string(name)),
                       settings_.prefix.size(), to);
+}
+
+void strategy::remove_unused(seam::result_handler<std::size_t>& to) {
+  start_expiry(*over_, texts_, settings_.prefix, to);
 }
 
 void strategy::break_lock(std::string_view name, std::string_view seen,

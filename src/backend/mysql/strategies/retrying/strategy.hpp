@@ -26,7 +26,7 @@ inline constexpr claims::retrying_recipe::rules polling{.try_is_idempotent = tru
                                                         .share_max =
                                                             std::chrono::milliseconds{128}};
 
-class strategy : public mysql::strategy, public claims::store_defaults {
+class strategy : public mysql::strategy, public claims::store_defaults, private seam::unused_locks {
  public:
   // lock_store
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
@@ -110,6 +110,11 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   static std::size_t order_of(const std::string& name) noexcept;
 
  private:
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    return offer<seam::unused_locks>(*this, wanted);
+  }
+  void remove_unused(seam::result_handler<std::size_t>&) override;
+
   class opening_reply final : public statement_handler {
    public:
     explicit opening_reply(strategy& s) noexcept : home_(s) {}

@@ -113,12 +113,6 @@ std::string statements::look_at_members(std::string_view name) const {
                {name});
 }
 
-std::string statements::drop_member(std::string_view name, std::string_view owner) const {
-  return bound(concat({"DELETE FROM ", members_,
-                       " WHERE name=? AND owner=? AND expires_at<=UTC_TIMESTAMP(6)"}),
-               {name, owner});
-}
-
 // The server's names of locks are short, and belong to all its databases.
 std::string statements::wait_for_bell(std::string_view name) const {
   return bound("SELECT GET_LOCK(SHA2(CONCAT(DATABASE(),?,?),224),?)",
@@ -211,6 +205,20 @@ std::string statements::holders_by_prefix(std::string_view prefix) const {
 
 std::string statements::holders_of(std::string_view name) const {
   return holders(" WHERE name=? AND expires_at>UTC_TIMESTAMP(6)", {name});
+}
+
+std::string statements::expired_by_prefix(std::string_view prefix, std::int64_t limit) const {
+  const std::string end = std::string(prefix) + '\xff';
+  return bound(concat({"SELECT name,owner FROM ", members_,
+                       " WHERE name>=? AND name<? AND expires_at<=UTC_TIMESTAMP(6) LIMIT ?"}),
+               {prefix, end, limit});
+}
+
+std::string statements::expiry(std::string_view name, std::string_view owner) const {
+  const std::string_view compares =
+      planted(mutant::living_record_deleted) ? "" : " AND expires_at<=UTC_TIMESTAMP(6)";
+  return bound(concat({"DELETE FROM ", members_, " WHERE name=? AND owner=?", compares}),
+               {name, owner});
 }
 
 std::string statements::probe_table() const {

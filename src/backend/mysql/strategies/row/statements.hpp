@@ -51,6 +51,9 @@ class statements final : public retrying::statements {
   std::vector<std::string> break_lock(std::string_view name, std::string_view seen) const override;
   std::string holders_by_prefix(std::string_view prefix) const override;
   std::string holders_of(std::string_view name) const override;
+  // Of members: the row of a lock keeps its number.
+  std::string expired_by_prefix(std::string_view prefix, std::int64_t limit) const override;
+  std::string expiry(std::string_view name, std::string_view owner) const override;
   std::string create(std::string_view name) const;  // the row of a lock that was never requested
 
   // Renewals of rows of one table, with the same ttl.
@@ -69,7 +72,6 @@ class statements final : public retrying::statements {
   std::string lock_row(std::string_view name) const;         // {owner, us left, has_members}
   std::string look_at_members(std::string_view name) const;  // {owner, us left, number,
                                                              // permits, total_permits}
-  std::string drop_member(std::string_view name, std::string_view owner) const;  // if it expired
   // With the row locked and free: exclusively, or for members. Its insert id is the number.
   std::string take_locked(const lock_request&) const;
   std::string open_to_members(std::string_view name) const;

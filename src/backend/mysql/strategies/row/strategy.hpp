@@ -39,6 +39,9 @@ class strategy final : public retrying::strategy {
   transport::bounds connections() const override {
     return {.commands = terms().connections, .pinned = terms().connections};
   }
+  std::vector<std::string> schema() const override {
+    return {texts_.create_table(), texts_.create_members()};
+  }
   void on_ready(time_point now, event_queue&) override;
 
   // For its transactions; with the mutex.

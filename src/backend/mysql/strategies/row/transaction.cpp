@@ -89,7 +89,7 @@ std::string transaction::statement() const {
   switch (step_) {
     case step::lock: return texts.lock_row(p.name);
     case step::members: return texts.look_at_members(p.name);
-    case step::drop: return texts.drop_member(p.name, p.expired.back());
+    case step::drop: return texts.expiry(p.name, p.expired.back());
     case step::write:
       return p.mode == lock_mode::exclusive ? texts.take_locked(request_of(p))
                                             : texts.open_to_members(p.name);

@@ -1,15 +1,15 @@
-#include "backend/mysql/strategies/insert/expiry_query.hpp"
+#include "backend/mysql/strategies/retrying/expiry_query.hpp"
 
 #include <utility>
 #include <vector>
 
 #include "backend/mysql/strategies/sql_query.hpp"
 
-namespace holdfast::mysql::insert {
+namespace holdfast::mysql::retrying {
 
 namespace {
 
-constexpr std::int64_t records_at_a_time = 1000;
+constexpr std::int64_t rows_at_a_time = 1000;
 
 class expiry_query final : public sql_query<std::size_t> {
  public:
@@ -17,7 +17,7 @@ class expiry_query final : public sql_query<std::size_t> {
                seam::result_handler<std::size_t>& to)
       : sql_query(t, to), texts_(texts), prefix_(std::move(prefix)) {}
 
-  std::string next_list() const { return texts_.expired_by_prefix(prefix_, records_at_a_time); }
+  std::string next_list() const { return texts_.expired_by_prefix(prefix_, rows_at_a_time); }
 
  private:
   bool read(const sql_reply& r, std::string& next) override {
@@ -34,7 +34,7 @@ class expiry_query final : public sql_query<std::size_t> {
       next = texts_.expiry(last.at(0).value_or(""), last.at(1).value_or(""));
       return true;
     }
-    // Records that were not deleted were renewed or deleted by another client.
+    // Rows that were not deleted were renewed or deleted by another client.
     awaits_list_ = deleted_of_list_ > 0;
     if (awaits_list_) next = next_list();
     return awaits_list_;
@@ -55,4 +55,4 @@ void start_expiry(transport& over, const statements& texts, std::string prefix,
   made->start(made->next_list());
 }
 
-}  // namespace holdfast::mysql::insert
+}  // namespace holdfast::mysql::retrying
