@@ -24,7 +24,7 @@ void held_grant::begin(const grant& g, const lock_rules& rules) noexcept {
   number_ = g.number;
   deadline_ = g.deadline;
   if (g.lease_term > duration::zero()) ttl_ = g.lease_term;
-  use_ = in_use{};
+  turn_to(use::in_use);
   provisional_left_ = {};
   if (g.provisional)
     provisional_left_ = std::chrono::floor<short_time>(
@@ -37,9 +37,15 @@ void held_grant::begin(const grant& g, const lock_rules& rules) noexcept {
 
 void held_grant::end() noexcept {
   deadline_ = never;
-  use_ = in_use{};
+  turn_to(use::in_use);
   provisional_left_ = {};
   awaits_renewal_ = false;
+}
+
+void held_grant::turn_to(use next, time_point end) noexcept {
+  use_ = next;
+  end_of_use_ = end;
+  next_request_ = never;
 }
 
 bool held_grant::has_room_for(const acquire_request& r) const noexcept {
@@ -61,8 +67,7 @@ bool held_grant::is_admission_closed(time_point now, const lock_rules& rules) co
 
 bool held_grant::is_budget_spent(time_point now, const lock_rules& rules) const noexcept {
   if (is_revoked_ || turns_ >= rules.options.turns) return true;
-  const in_use* const use = std::get_if<in_use>(&use_);
-  return use && use->budget_end <= now;
+  return use_ == use::in_use && end_of_use_ <= now;
 }
 
 bool held_grant::is_spent(time_point now, const lock_rules& rules) const noexcept {
@@ -98,9 +103,8 @@ void held_grant::start(turn& t, const waiter& w, bool is_queue_empty, time_point
   if (w.max_hold != duration::max()) t.extras().hold_end = saturating_add(now, w.max_hold);
   if (t.is_share && !t.renews && rules.can.core_renews())
     t.extras().own_end = now + worth(t.ttl, rules.options.clock_skew);
-  in_use& use = std::get<in_use>(use_);
-  if (has_turns() && use.budget_end == never)
-    use.budget_end = saturating_add(now, rules.options.turn_time);
+  if (has_turns() && end_of_use_ == never)
+    end_of_use_ = saturating_add(now, rules.options.turn_time);
   add(t);
   t.deadline.store(std::min(deadline_, t.own_limit()), std::memory_order_relaxed);
   const bool admits = t.is_share && admits_readers(is_queue_empty, rules);
@@ -130,8 +134,7 @@ void held_grant::forget_turns() noexcept {
 }
 
 void held_grant::start_budget(time_point now, const lock_rules& rules) noexcept {
-  if (in_use* const use = std::get_if<in_use>(&use_))
-    use->budget_end = saturating_add(now, rules.options.turn_time);
+  if (use_ == use::in_use) end_of_use_ = saturating_add(now, rules.options.turn_time);
 }
 
 // Whether readers may join through common_share, without the cohort: no caller is queued, and no
@@ -170,18 +173,17 @@ bool held_grant::downgrade(turn& t, time_point now, const lock_rules& rules) {
 }
 
 void held_grant::linger(time_point now, const lock_rules& rules) noexcept {
-  use_ = lingering{.end = saturating_add(now, rules.options.linger)};
+  turn_to(use::lingering, saturating_add(now, rules.options.linger));
   if (rules.can.wanted == contention_signal::poll) poll_again(now);
 }
 
 void held_grant::poll_again(time_point now) noexcept {
-  if (lingering* const use = std::get_if<lingering>(&use_)) use->poll_at = now + polled_every;
+  if (lingers()) next_request_ = now + polled_every;
 }
 
 // A lingering grant is released shortly before it would expire.
 time_point held_grant::linger_end() const noexcept {
-  const lingering* const use = std::get_if<lingering>(&use_);
-  const time_point end = use ? use->end : never;
+  const time_point end = lingers() ? end_of_use_ : never;
   return has_deadline() ? std::min(end, deadline_ - ttl_ / 8) : end;
 }
 
@@ -229,7 +231,7 @@ void held_grant::revoke(cohort_effects& effects) {
 }
 
 void held_grant::lose(turn::fate why, cohort_effects& effects) {
-  use_ = lost{};
+  turn_to(use::lost);
   for (turn* t = first_turn_; t; t = t->next_inside())
     if (t->is_marked_held())
       effects.lose(*t, why == turn::fate::ran_out ? t->fate_at_deadline() : why);
@@ -242,7 +244,7 @@ held_grant::due held_grant::tick(time_point now, cohort_effects& effects) {
     return has_turns() && !planted(mutant::loss_releases_early) ? due::loss : due::release;
   for (turn* t = first_turn_; t; t = t->next_inside())
     if (t->is_marked_held() && tick(*t, now, effects)) return due::loss;
-  return std::get<in_use>(use_).renew_at <= now ? due::renewal : due::nothing;
+  return next_request_ <= now ? due::renewal : due::nothing;
 }
 
 bool held_grant::tick(turn& t, time_point now, cohort_effects& effects) {
@@ -262,9 +264,8 @@ bool held_grant::tick(turn& t, time_point now, cohort_effects& effects) {
 
 time_point held_grant::next_tick(const lock_rules& rules) const noexcept {
   if (is_lost()) return never;
-  if (const lingering* const use = std::get_if<lingering>(&use_))
-    return std::min(linger_end(), use->poll_at);
-  time_point next = std::min(std::get<in_use>(use_).renew_at, deadline_);
+  if (lingers()) return std::min(linger_end(), next_request_);
+  time_point next = std::min(next_request_, deadline_);
   for (const turn* t = first_turn_; t; t = t->next_inside()) {
     const time_point end = t->deadline.load(std::memory_order_relaxed);
     if (end == never || !t->is_marked_held()) continue;
@@ -287,7 +288,7 @@ bool held_grant::end_await() noexcept {
 }
 
 void held_grant::renew_at(time_point at) noexcept {
-  if (in_use* const use = std::get_if<in_use>(&use_)) use->renew_at = at;
+  if (use_ == use::in_use) next_request_ = at;
 }
 
 // Renews before a third of the ttl has passed, counted from the send that the deadline is counted

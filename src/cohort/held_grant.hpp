@@ -28,7 +28,6 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <variant>
 
 #include "cohort/turn.hpp"
 #include "seam/claim.hpp"
@@ -40,16 +39,6 @@ using namespace seam;
 class cohort_effects;
 struct lock_rules;
 struct waiter;
-
-struct grant_in_use {
-  time_point budget_end = never;  // of the turns; never: no other caller has waited yet
-  time_point renew_at = never;
-};
-struct grant_lingering {
-  time_point end = never;
-  time_point poll_at = never;  // where the store does not report waiters
-};
-struct grant_lost {};
 
 // Passive, and guarded by the local lock's mutex: it leaves notices in the cohort's effects.
 class held_grant {
@@ -68,8 +57,8 @@ class held_grant {
   bool has_deadline() const noexcept { return deadline_ != never; }
   bool has_expired(time_point now) const noexcept { return deadline_ <= now; }
   bool has_turns() const noexcept { return first_turn_ != nullptr; }
-  bool lingers() const noexcept { return std::holds_alternative<lingering>(use_); }
-  bool is_lost() const noexcept { return std::holds_alternative<lost>(use_); }
+  bool lingers() const noexcept { return use_ == use::lingering; }
+  bool is_lost() const noexcept { return use_ == use::lost; }
   bool awaits_renewal() const noexcept { return awaits_renewal_; }
   bool is_contended() const noexcept { return is_contended_; }
   bool is_revoked() const noexcept { return is_revoked_; }
@@ -98,7 +87,7 @@ class held_grant {
   // Keeping it without a turn.
   void linger(time_point now, const lock_rules&) noexcept;
   void poll_again(time_point now) noexcept;
-  void resume() noexcept { use_ = in_use{}; }
+  void resume() noexcept { turn_to(use::in_use); }
 
   // Reports of the store.
   void set_contended(bool others_wait) noexcept { is_contended_ = others_wait; }
@@ -122,11 +111,10 @@ class held_grant {
   void publish() noexcept;  // passes the deadline to the turns, up to their own limits
 
  private:
-  using in_use = grant_in_use;
-  using lingering = grant_lingering;
-  using lost = grant_lost;
+  enum class use : unsigned char { in_use, lingering, lost };
   using short_time = std::chrono::duration<std::uint32_t, std::micro>;
 
+  void turn_to(use next, time_point end = never) noexcept;
   bool is_provisional() const noexcept { return provisional_left_.count() > 0; }
   bool admits_readers(bool is_queue_empty, const lock_rules&) const noexcept;
   void add(detail::turn&);
@@ -143,13 +131,17 @@ class held_grant {
   time_point deadline_ = never;
   duration ttl_{};                      // last requested, or the session's
   detail::turn* first_turn_ = nullptr;  // the turns inside, linked by turn::next_inside()
-  std::variant<in_use, lingering, lost> use_;
+  // In use: of the turns' budget; never: no other caller has waited yet. Lingering: of that.
+  time_point end_of_use_ = never;
+  // In use: of a renewal. Lingering: of a poll, where the store does not report waiters.
+  time_point next_request_ = never;
   std::uint32_t ticket_ = 0;             // of the last renewal
   std::uint32_t shortening_ticket_ = 0;  // earlier tickets' replies extend nothing
   short_time provisional_left_{};        // of a provisional grant's window, until a renewal
   std::uint32_t permits_ = 1;
   std::uint16_t turns_ = 0;        // started
   std::uint16_t token_turns_ = 0;  // with a token of their own: a group of readers counts once
+  use use_ : 2 = use::in_use;
   lock_mode mode_ : 2 = lock_mode::exclusive;
   lock_mode mode_inside_ : 2 = lock_mode::exclusive;  // of the turns inside
   bool awaits_renewal_ : 1 = false;
