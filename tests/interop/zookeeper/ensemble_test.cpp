@@ -40,10 +40,12 @@ void exclude_and_wake_each_other(const peer_of_three& with) {
     const std::string names = theirs.names("/" + with.name);
     return !names.starts_with("failed") && names.find(' ') != names.npos;
   };
-  EXPECT_TRUE(eventually([&] { return are_both_queued() && theirs.is_asleep("t"); }));
+  const auto waits = [&] { return are_both_queued() && theirs.is_asleep("t"); };
+  EXPECT_TRUE(eventually(waits));
   const int killed = all.leader();
   all.at(killed).kill_hard();
-  EXPECT_TRUE(eventually([&] { return are_both_queued() && theirs.is_asleep("t"); }));
+  // On a busy machine an election takes half a minute.
+  EXPECT_TRUE(eventually(waits) || eventually(waits));
   EXPECT_TRUE(waiting.pending());
   EXPECT_TRUE(held.held());
   held.release();
