@@ -39,7 +39,7 @@ const seam::scheme& scheme_of(const url& where, std::span<const seam::scheme> sc
   return *found;
 }
 
-// What `begin` returns for the options of the URL; each error names the URL.
+// Calls `begin` with the options of the URL that are the backend's own. Each error names the URL.
 template <class Begin>
 auto with_options(const url& where, const open_options& how, seam::client_options& shared,
                   Begin begin) {

@@ -349,9 +349,8 @@ void held_grant::renew(duration ttl, time_point now, const lock_rules& rules) {
   if (repeats && again) renew_at(aligned(now + jittered(*rules.env, ttl / 10, 0.2), rules));
 }
 
-// extend() promises an end of the lease also where it comes earlier than before. The store may keep
-// the earlier promise, or, where its commands know no condition, already have shortened the lease,
-// whether or not the reply arrives.
+// An extension that ends earlier than the lease did counts at once, whether or not its reply
+// arrives: a store may have shortened the lease, although most keep the later end.
 void held_grant::shorten(time_point end) noexcept {
   if (end >= deadline_) return;
   deadline_ = end;

@@ -131,9 +131,10 @@ class held_grant {
   time_point deadline_ = never;
   duration ttl_{};                      // last requested, or the session's
   detail::turn* first_turn_ = nullptr;  // the turns inside, linked by turn::next_inside()
-  // In use: of the turns' budget; never: no other caller has waited yet. Lingering: of that.
+  // In use: the end of the turns' budget; never: no other caller has waited yet. Lingering: when
+  // that ends.
   time_point end_of_use_ = never;
-  // In use: of a renewal. Lingering: of a poll, where the store does not report waiters.
+  // In use: the next renewal. Lingering: the next poll, where the store does not report waiters.
   time_point next_request_ = never;
   std::uint32_t ticket_ = 0;             // of the last renewal
   std::uint32_t shortening_ticket_ = 0;  // earlier tickets' replies extend nothing

@@ -173,9 +173,9 @@ class lease_recipe {
     attempts_ = 0;
   }
 
-  // A reply without an outcome is ignored: the core repeats the renewal. No store shortens a lease
-  // by a renewal. One for less than the last one asked for was sent before that one, so that what
-  // this one has promised still stands.
+  // A reply without an outcome is ignored: the core repeats the renewal. A renewal for a shorter
+  // ttl than the last one was sent before it, and shortens no lease (docs/safety.md, rule 1): a
+  // later deadline that is known already stays.
   template <class Reply>
   step on_renew_reply(const Reply& r, time_point now, const timing& t) noexcept {
     using verdict = typename Reply::verdict;

@@ -29,8 +29,9 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
   if (p.parts_wait) free_max_ += p.op_timeout / 4;
   // What an old connection brings late, and what is taken for lost, is left to run out.
   // The same of what was released at the server that led before.
-  const bool is_of_two = p.servers > 1 && p.tick == 0ms;
-  idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ || is_of_two ? lease_max_ : 0ns);
+  idle_max_ =
+      free_max_ +
+      (p.kill_forbidden || clock_leaps_ || p.has_two_servers_of_one_name() ? lease_max_ : 0ns);
   // The reply that grants, and the one that a grant is asked for by, may each be kept for a tick.
   if (p.parked_share > 0) idle_max_ += std::max<moment>(1s, 2 * p.tick);
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
@@ -51,7 +52,7 @@ moment judge::longest_lease(const lock_state& l) const {
   auto most = static_cast<double>(view_->now_ms()) * 1e3;
   if (!l.owner.empty()) most = std::max(most, static_cast<double>(l.expires_ms) * 1e3);
   for (const auto& [id, ends] : l.members) most = std::max(most, ends);
-  // Those that old data have just brought back are no members of l yet.
+  // The members of l do not include those that old data have just brought back.
   if (may_have_old_data())
     for (const auto& [id, ends] : view_->members_at(l.number)) most = std::max(most, ends);
   const double left = std::max(0.0, most - view_->now_us());

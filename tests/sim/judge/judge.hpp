@@ -232,6 +232,7 @@ class judge final : public observer {
   void judge_reports(stay&);
   void judge_doubt(stay&) const;
   bool may_have_old_data() const;
+  bool is_shown_as(std::string_view id, std::string_view owner) const;
   bool was_owner(const lock_state&, std::string_view owner, moment since) const;
   void shown_members(const lock_state&, const std::vector<std::string>& owners, bool all,
                      moment begun);

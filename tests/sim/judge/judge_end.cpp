@@ -27,6 +27,11 @@ bool judge::may_have_old_data() const {
          std::ranges::any_of(p.faults, [](const fault& f) { return f.what >= trouble::promoted; });
 }
 
+// `owner`: of a holder that a client is shown.
+bool judge::is_shown_as(std::string_view id, std::string_view owner) const {
+  return owner.find(view_->claim_in(id)) != owner.npos;
+}
+
 // At some time since then; empty: there was none.
 bool judge::was_owner(const lock_state& l, std::string_view owner, moment since) const {
   moment until = world_.time.now();
@@ -35,8 +40,7 @@ bool judge::was_owner(const lock_state& l, std::string_view owner, moment since)
     const owner_is was = view_->kind_of(p->owner);
     if (was == owner_is::foreign) return true;  // its id is of another form
     if (owner.empty() && (was == owner_is::nobody || lapsed || p->lapsed)) return true;
-    const bool is_it =
-        was == owner_is::claim && owner.find(view_->claim_in(p->owner)) != owner.npos;
+    const bool is_it = was == owner_is::claim && is_shown_as(p->owner, owner);
     if (!owner.empty() && is_it) return true;
     lapsed = false;
     until = p->since;
@@ -47,26 +51,16 @@ bool judge::was_owner(const lock_state& l, std::string_view owner, moment since)
 // At some time since then, alone or with others.
 bool judge::was_holder(const lock_state& l, std::string_view owner, moment since) const {
   const bool was_member = std::ranges::any_of(l.tenures, [&](const tenure& t) {
-    return t.until >= since && owner.find(view_->claim_in(t.id)) != owner.npos;
+    return t.until >= since && is_shown_as(t.id, owner);
   });
-  moment until = world_.time.now();
-  for (auto p = l.periods.rbegin(); p != l.periods.rend() && until >= since; ++p) {
-    const owner_is was = view_->kind_of(p->owner);
-    const bool is_it =
-        was == owner_is::claim && owner.find(view_->claim_in(p->owner)) != owner.npos;
-    if (is_it || was == owner_is::foreign) return true;
-    until = p->since;
-  }
-  return was_member;
+  return was_member || was_owner(l, owner, since);
 }
 
 // One that has the lock and has had it since then, and is none of these; empty: there is none.
 std::string_view judge::holder_since(const lock_state& l, moment since,
                                      const std::vector<std::string>& but) const {
   const auto is_missing = [&](std::string_view id) {
-    return std::ranges::none_of(but, [&](const std::string& owner) {
-      return owner.find(view_->claim_in(id)) != owner.npos;
-    });
+    return std::ranges::none_of(but, [&](const std::string& o) { return is_shown_as(id, o); });
   };
   const std::string_view owner = now_owner(l);
   if (view_->kind_of(owner) == owner_is::claim)

@@ -87,7 +87,7 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   // By a clock that was set back its arrival may be before theirs.
   if (!was_in_line && world_.schedule.has(trouble::clock_back)) return;
   // Nor does this server know where it was queued at another one.
-  if (!was_in_line && world_.schedule.servers > 1 && world_.schedule.tick == 0ms) return;
+  if (!was_in_line && world_.schedule.has_two_servers_of_one_name()) return;
   // A waiter that was let in, and has lost that before it knew of it, has its old place.
   const auto mine = l.queued_at.find(id);
   const auto is_earlier = [&](const std::string& other) {

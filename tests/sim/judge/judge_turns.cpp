@@ -191,8 +191,8 @@ void judge::wrote(int lock, const std::string& claim, std::int64_t token, bool i
   if (!can_.tokens || is_admitted || l.counted_anew > 0 || l.owners.empty()) return;
   const ownership& last = l.owners.back();
   // Each of two servers behind one name counts by itself.
-  const bool is_of_two = world_.schedule.servers > 1 && world_.schedule.tick == 0ms;
-  const bool is_judged = !is_of_two && world_.time.now() >= last.judged_from;
+  const bool is_judged =
+      !world_.schedule.has_two_servers_of_one_name() && world_.time.now() >= last.judged_from;
   const bool has_it = view_->kind_of(owner) == owner_is::claim && view_->claim_in(owner) == claim;
   // Its next turn may have written already.
   if (is_judged && has_it && last.claim == claim && last.token == token)

@@ -128,6 +128,8 @@ struct plan {
   bool has(trouble) const noexcept;
   int count(trouble) const noexcept;
   // There is no trouble but delays.
+  // Of Redis, each with data of its own; the servers of an ensemble have ticks.
+  bool has_two_servers_of_one_name() const noexcept { return servers > 1 && tick == moment{}; }
   bool is_quiet() const noexcept { return faults.empty() && !parts_wait && !kill_forbidden; }
   // Whether there was a trouble without an end of that length between the two moments.
   bool had_outage_of(moment least, moment since, moment by) const;

@@ -41,16 +41,24 @@ sql_expression sql_expression::of(operation o, std::string name,
   return out;
 }
 
+// Operations of equal rank, from left to right.
+sql_expression sql_expression::parse_chain(sql_words& w, sql_expression (*part)(sql_words&),
+                                           std::initializer_list<chain_word> words) {
+  sql_expression out = part(w);
+  for (;;) {
+    const auto next =
+        std::ranges::find_if(words, [&](const chain_word& c) { return w.skip(c.word); });
+    if (next == words.end()) return out;
+    out = of(next->means, {}, {std::move(out), part(w)});
+  }
+}
+
 sql_expression sql_expression::parse(sql_words& w) {
-  sql_expression out = parse_and(w);
-  while (w.skip("OR")) out = of(operation::either, {}, {std::move(out), parse_and(w)});
-  return out;
+  return parse_chain(w, parse_and, {{"OR", operation::either}});
 }
 
 sql_expression sql_expression::parse_and(sql_words& w) {
-  sql_expression out = parse_not(w);
-  while (w.skip("AND")) out = of(operation::both, {}, {std::move(out), parse_not(w)});
-  return out;
+  return parse_chain(w, parse_not, {{"AND", operation::both}});
 }
 
 sql_expression sql_expression::parse_not(sql_words& w) {
@@ -71,16 +79,7 @@ sql_expression sql_expression::parse_comparison(sql_words& w) {
 }
 
 sql_expression sql_expression::parse_sum(sql_words& w) {
-  sql_expression out = parse_product(w);
-  for (;;) {
-    if (w.skip("+")) {
-      out = of(operation::sum, {}, {std::move(out), parse_product(w)});
-    } else if (w.skip("-")) {
-      out = of(operation::difference, {}, {std::move(out), parse_product(w)});
-    } else {
-      return out;
-    }
-  }
+  return parse_chain(w, parse_product, {{"+", operation::sum}, {"-", operation::difference}});
 }
 
 sql_expression sql_expression::parse_product(sql_words& w) {
@@ -89,16 +88,7 @@ sql_expression sql_expression::parse_product(sql_words& w) {
     w.require("MICROSECOND");
     return of(operation::interval, {}, {std::move(length)});
   }
-  sql_expression out = parse_primary(w);
-  for (;;) {
-    if (w.skip("*")) {
-      out = of(operation::product, {}, {std::move(out), parse_primary(w)});
-    } else if (w.skip("DIV")) {
-      out = of(operation::quotient, {}, {std::move(out), parse_primary(w)});
-    } else {
-      return out;
-    }
-  }
+  return parse_chain(w, parse_primary, {{"*", operation::product}, {"DIV", operation::quotient}});
 }
 
 sql_expression sql_expression::parse_primary(sql_words& w) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,12 @@ class sql_expression {
 
   explicit sql_expression(operation o) : is_(o) {}
   static sql_expression of(operation, std::string name, std::vector<sql_expression>);
+  struct chain_word {
+    const char* word;
+    operation means;
+  };
+  static sql_expression parse_chain(sql_words&, sql_expression (*part)(sql_words&),
+                                    std::initializer_list<chain_word>);
   static sql_expression parse_and(sql_words&);
   static sql_expression parse_not(sql_words&);
   static sql_expression parse_comparison(sql_words&);

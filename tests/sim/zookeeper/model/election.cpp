@@ -150,14 +150,14 @@ void ensemble::start(int server) {
   at_server(r.id, host_.now() + options_.tick / 2, [this, &r] { tick(r); });
 }
 
-void ensemble::forget_all_after(std::size_t transactions) {
+void ensemble::forget_all_after(std::size_t first_ones) {
   const auto execute = [](tree& state, const std::vector<transaction>& log, std::size_t count) {
     state = tree();
     for (std::size_t i = 0; i < count; ++i) state.apply(log[i], nullptr);
   };
   const replica* newest = replicas_.front().get();
   for (const auto& r : replicas_) {
-    if (r->log.size() > transactions) r->log.resize(transactions);
+    if (r->log.size() > first_ones) r->log.resize(first_ones);
     r->applied = std::min(r->applied, r->log.size());
     execute(r->state, r->log, r->applied);
     if (r->log.size() > newest->log.size()) newest = r.get();

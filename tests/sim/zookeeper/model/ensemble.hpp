@@ -41,9 +41,9 @@ class ensemble {
   void cut(int one, int other);                          // they part, and may find each other again
   void close_buckets_slowly(moment until, moment most);  // between two sessions of a bucket
   void bound_timeouts(int server, std::int32_t min_ms, std::int32_t max_ms);
-  // All servers, which are down, forget what was agreed on after so many transactions, but not
-  // their epochs.
-  void forget_all_after(std::size_t transactions);
+  // Removes every transaction after the first ones from all servers, which are down. Their epochs
+  // stay.
+  void forget_all_after(std::size_t first_ones);
   void thaw();  // no link is frozen any more
   // By another program, which needs no session; nothing where no server leads.
   void create_sequential(const std::string& path);

@@ -41,6 +41,9 @@ std::string concat(std::initializer_list<std::string_view> parts) {
   return out;
 }
 
+// No name has a byte 0xff.
+std::string after_all_with(std::string_view prefix) { return std::string(prefix) + '\xff'; }
+
 std::string repeated(std::string_view part, std::size_t times) {
   std::string out;
   while (times-- > 0) out += part;
@@ -197,10 +200,9 @@ std::string statements::holders(std::string_view where,
                twice);
 }
 
-// No name has a byte 0xff.
 std::string statements::holders_by_prefix(std::string_view prefix) const {
-  const std::string end = std::string(prefix) + '\xff';
-  return holders(" WHERE name>=? AND name<? AND expires_at>UTC_TIMESTAMP(6)", {prefix, end});
+  return holders(" WHERE name>=? AND name<? AND expires_at>UTC_TIMESTAMP(6)",
+                 {prefix, after_all_with(prefix)});
 }
 
 std::string statements::holders_of(std::string_view name) const {
@@ -208,10 +210,9 @@ std::string statements::holders_of(std::string_view name) const {
 }
 
 std::string statements::expired_by_prefix(std::string_view prefix, std::int64_t limit) const {
-  const std::string end = std::string(prefix) + '\xff';
   return bound(concat({"SELECT name,owner FROM ", members_,
                        " WHERE name>=? AND name<? AND expires_at<=UTC_TIMESTAMP(6) LIMIT ?"}),
-               {prefix, end, limit});
+               {prefix, after_all_with(prefix), limit});
 }
 
 std::string statements::expiry(std::string_view name, std::string_view owner) const {

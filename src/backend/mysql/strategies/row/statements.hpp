@@ -51,7 +51,7 @@ class statements final : public retrying::statements {
   std::vector<std::string> break_lock(std::string_view name, std::string_view seen) const override;
   std::string holders_by_prefix(std::string_view prefix) const override;
   std::string holders_of(std::string_view name) const override;
-  // Of members: the row of a lock keeps its number.
+  // They delete members only, because the row of a lock keeps its number.
   std::string expired_by_prefix(std::string_view prefix, std::int64_t limit) const override;
   std::string expiry(std::string_view name, std::string_view owner) const override;
   std::string create(std::string_view name) const;  // the row of a lock that was never requested
