@@ -78,6 +78,16 @@ void fake_store::end() {
   change_holders(claim_event::lost, [&] { deadline_ = env_.now(); });
 }
 
+bool fake_store::close(time_point) {
+  std::ptrdiff_t held = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    held = std::ranges::count_if(claims_, [](const claim* c) { return c->is_held_; });
+  }
+  on_close_(static_cast<std::size_t>(held));
+  return true;
+}
+
 time_point fake_store::deadline() {
   const std::lock_guard guard(mutex_);
   return deadline_;
@@ -151,6 +161,7 @@ void fake_store::claim::cancel() {
 }
 
 void fake_store::claim::renew(duration ttl, std::uint32_t ticket) {
+  store_.on_renewal_();
   event_queue events;
   {
     const std::lock_guard guard(store_.mutex_);

@@ -49,6 +49,10 @@ class fake_store final : public seam::lock_store, public seam::connection {
   int renewals();            // requests of the core for a renewal
   int checks_for_waiters();  // requests of the core, which has kept a grant
   int grouped_requests();    // requests that are to be granted in one step with others
+  // Called at each renewal, on its thread. Set it before there are other threads.
+  void on_renewal(std::function<void()> hook) { on_renewal_ = std::move(hook); }
+  // Called by close(), likewise, with the number of claims that hold a lock.
+  void on_close(std::function<void(std::size_t)> hook) { on_close_ = std::move(hook); }
   // Before the lock of that name is first used. The loop outlives the client.
   void give_loop(const std::string& name, base::caller_driver& loop) { loops_[name] = &loop; }
 
@@ -64,7 +68,7 @@ class fake_store final : public seam::lock_store, public seam::connection {
     const auto found = loops_.find(name);
     return found == loops_.end() ? nullptr : found->second;
   }
-  bool close(time_point) override { return true; }
+  bool close(time_point) override;
   void forked() noexcept override {}
 
  private:
@@ -74,6 +78,8 @@ class fake_store final : public seam::lock_store, public seam::connection {
   base::environment& env_;
   seam::capabilities can_;
   std::map<std::string, base::caller_driver*, std::less<>> loops_;
+  std::function<void()> on_renewal_ = [] {};
+  std::function<void(std::size_t)> on_close_ = [](std::size_t) {};
   std::mutex mutex_;
   std::set<claim*> claims_;
   std::deque<claim*> queue_;

@@ -205,14 +205,29 @@ void client_impl::close_all() noexcept {
   }
   for (local_lock* const s : all) s->close();
   connection().flush();
-  const bool is_clean =
-      connection().close(base::saturating_add(env_.now(), options_.close_timeout));
+  const base::time_point until = base::saturating_add(env_.now(), options_.close_timeout);
+  const bool is_all_sent = await_verbs(all, until);
+  const bool is_clean = connection().close(until) && is_all_sent;
   for (local_lock* const s : all) {
     local_lock::lock l(s->mutex_);
     s->run_effects(l, 0);
   }
   // A release reported as outcome_unknown may have been settled since.
   if (is_clean && !base::planted(base::mutant::settled_outcome_kept)) left_behind_ = false;
+}
+
+// An unlock() leaves its release to a thread that is running other verbs of the lock: the backend
+// has to know of it before it says that nothing is left. From inside a verb there is no waiting: it
+// may be the one to wait for.
+bool client_impl::await_verbs(std::span<local_lock* const> of, base::time_point until) noexcept {
+  const auto has_some = [](local_lock* s) {
+    return s->has_verbs_left() && !base::planted(base::mutant::verbs_left_at_close);
+  };
+  while (std::ranges::any_of(of, has_some)) {
+    if (local_lock::is_inside_verb() || env_.now() >= until) return false;
+    std::this_thread::yield();
+  }
+  return true;
 }
 
 void client_impl::report(const std::string& lock, const base::failure& why,

@@ -68,6 +68,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
  private:
   struct ending;  // the deleter of the shared pointer
   void close_all() noexcept;
+  bool await_verbs(std::span<local_lock* const>, base::time_point until) noexcept;
   local_lock* find_local_lock(std::string_view name, const cohort::lock_rules&,
                               std::uint32_t permits);
 

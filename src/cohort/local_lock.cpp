@@ -193,6 +193,11 @@ void local_lock::close() noexcept {
   apply([](cohort::cohort& c) { c.close(); });
 }
 
+bool local_lock::has_verbs_left() noexcept {
+  const lock l(mutex_);
+  return is_running_verbs_ || cohort_.effects().has_scheduled();
+}
+
 std::string local_lock::why_lost(const turn& t) {
   if (t.status() != errc::lost) return {};
   turn::fate why;
@@ -318,6 +323,8 @@ struct local_lock::inline_answer {
 };
 
 thread_local local_lock::inline_answer* local_lock::inline_answer::innermost = nullptr;
+
+bool local_lock::is_inside_verb() noexcept { return inline_answer::innermost != nullptr; }
 
 void local_lock::take_inline_answer(unsigned& users_to_drop) noexcept {
   inline_answer* const s = inline_answer::innermost;

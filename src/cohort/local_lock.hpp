@@ -86,6 +86,9 @@ class local_lock final : private base::timer {
   // Why a turn was lost, and the trouble known of the store. Empty for a turn that was not lost.
   std::string why_lost(const turn&);
   void close() noexcept;
+  // Another thread runs verbs, or this one's were left to it.
+  bool has_verbs_left() noexcept;
+  static bool is_inside_verb() noexcept;  // the calling thread is, of whichever lock
 
   // Changes the cohort and carries out the effects. Claim records apply their events by it.
   template <class Change>

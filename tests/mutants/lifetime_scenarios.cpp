@@ -1,6 +1,11 @@
 // Leases whose session the backend keeps alive.
 #include <holdfast/holdfast.hpp>
 
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+
 #include "scenario.hpp"
 #include "testkit/fake_store.hpp"
 #include "testkit/manual_environment.hpp"
@@ -68,11 +73,36 @@ std::string a_lingering_client_checks_for_waiters() {
   return fake_store::of(c).checks_for_waiters() == 1 ? "" : "a waiter that queued first waits on";
 }
 
+// The release is left to the thread that sends a renewal, and that thread is slow.
+std::string close_waits_for_a_release_in_other_hands() {
+  using namespace std::chrono_literals;
+  testkit::manual_environment env;
+  client c = fake_store::open(seam::lifetime::ttl, env);
+  mutex m(c, "job");
+  lease held = m.acquire({.ttl = 9s});
+  std::promise<void> renewing, closing;
+  std::size_t left = 0;
+  fake_store& store = fake_store::of(c);
+  store.on_renewal([&] {
+    renewing.set_value();
+    (void)closing.get_future().wait_for(100ms);  // no longer: close() waits for this thread
+  });
+  store.on_close([&](std::size_t held_then) {
+    left = held_then;
+    closing.set_value();
+  });
+  const std::jthread renews([&] { env.advance(3s); });
+  renewing.get_future().wait();
+  held.unlock();
+  return c.close() && left > 0 ? "close() says that all is released, and a lock is not" : "";
+}
+
 constexpr scenario of_lifetime[] = {
     {mutant::session_renewed_by_core, "session", the_core_renews_no_session},
     {mutant::doubt_ignored, "session", a_doubt_reaches_the_holder},
     {mutant::revocation_ignored, "session", a_request_for_the_lock_reaches_the_holder},
     {mutant::taken_line_not_peeked, "ttl", a_lingering_client_checks_for_waiters},
+    {mutant::verbs_left_at_close, "ttl", close_waits_for_a_release_in_other_hands},
     {mutant::unasked_extension_ignored, "session", a_confirmed_session_extends_every_lease},
 };
 
