@@ -5,7 +5,8 @@
 other_servers=(redis-6.2 valkey-9 zookeeper-3.9)
 
 # part NAME COMMAND...: adds what COMMAND reports in its last line, "N passed, N failed", and the
-# tests that it names as "failed: TEST". A command that ends without that last line has failed.
+# tests that it names as "failed: TEST", with the lines below them that begin with "  |". A command
+# that ends without that last line has failed.
 part() {
   local name=$1 log began=$SECONDS result=0 passed=0 failed=0
   shift
@@ -15,11 +16,11 @@ part() {
   if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]}
   fi
-  mapfile -t -O "${#failures[@]}" failures < <(sed -n "s|^failed: |$name: |p" "$log")
+  mapfile -t -O "${#failures[@]}" failures < <(sed -n "s#^failed: #failed: $name: #p; /^  |/p" "$log")
   rm -f "$log"
   if ((result != 0 && failed == 0)); then
     failed=1
-    failures+=("$name: it ended without a result")
+    failures+=("failed: $name: it ended without a result")
   fi
   all_passed=$((all_passed + passed))
   all_failed=$((all_failed + failed))
@@ -48,7 +49,7 @@ full() {
     part "on $server" on_other_server "$server"
   done
   part clang clang_suite
-  ((${#failures[@]} == 0)) || printf 'failed: %s\n' "${failures[@]}"
+  ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}"
   echo "$all_passed passed, $all_failed failed"
   ((all_failed == 0))
 }
