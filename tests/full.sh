@@ -16,7 +16,8 @@ part() {
   if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]}
   fi
-  mapfile -t -O "${#failures[@]}" failures < <(sed -n "s#^failed: #failed: $name: #p; /^  |/p" "$log")
+  mapfile -t -O "${#failures[@]}" failures < <(
+    sed -n "s#^failed: #failed: $name: #p; /^  |/p" "$log")
   rm -f "$log"
   if ((result != 0 && failed == 0)); then
     failed=1

@@ -16,7 +16,11 @@ BEGIN { most_lines = 24; lines_each = 8 }
   last = ""
 }
 name in failed {
-  if (/^\t\t<failure message="[^"]/) { sub(/^\t\t<failure message="/, ""); sub(/".*/, ""); tell($0) }
+  if (/^\t\t<failure message="[^"]/) {
+    sub(/^\t\t<failure message="/, "")
+    sub(/".*/, "")
+    tell($0)
+  }
   if (/: Failure$/) wanted = lines_each
   if (/^\[ *(OK|FAILED|RUN|SKIPPED) *\]|^$/) wanted = 0
   if (wanted-- > 0) tell($0)
