@@ -109,6 +109,50 @@ static std::string a_replica_is_refused() {
   return is_closed ? "" : "locks are granted by a server that others do not use";
 }
 
+static std::string no_server_is_used_where_two_take_writes() {
+  server_fixture t("row", 2);
+  bool are_closed = false;
+  t.net.while_blocked = [&] {
+    t.greet(0);
+    t.greet(1);
+    are_closed = t.connections[0]->closes && t.connections[1]->closes;
+    if (are_closed) return t.close_requested();
+    while (t.awaits(0, "SELECT name")) t.reply(0, {});
+  };
+  try {
+    t.over.open();
+  } catch (const lock_error&) {}
+  return are_closed ? "" : "locks are granted by one of two servers that do not know each other's";
+}
+
+static std::string renewals_go_to_the_primary() {
+  server_fixture t("row", 2);
+  t.open();
+  t.acquire();
+  t.reply(0, granted_row(5));
+  t.lock->renew(30s, 0);
+  if (t.connections.size() != 3) return "no connection for renewals";
+  told other_sink;
+  const auto other = t.s->open("other", other_sink);
+  t.cut(0);
+  other->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  t.cut(3);
+  t.greet(4);
+  t.greet(2);
+  const bool is_refused = t.connections[2]->closes;
+  t.cut(2);
+  t.cut(4);
+  return is_refused ? "" : "a lease is renewed by a server that is not the primary";
+}
+
+static std::string a_demoted_primary_is_left() {
+  server_fixture t("row");
+  t.open();
+  t.acquire(false);
+  t.reply(0, error(1290));
+  return t.connections[0]->closes ? "" : "the client stays at a replica";
+}
+
 static std::string a_lost_connection_is_killed_first() {
   server_fixture t("row");
   t.open();
@@ -243,6 +287,9 @@ constexpr scenario all_of_mysql[] = {
     {mutant::smaller_number_accepted, "mysql", a_number_grows},
     {mutant::short_keepalive_ignored, "mysql", a_short_keepalive_ends_leases_earlier},
     {mutant::read_only_mysql_believed, "mysql", a_replica_is_refused},
+    {mutant::second_primary_ignored, "mysql", no_server_is_used_where_two_take_writes},
+    {mutant::mysql_servers_mixed, "mysql", renewals_go_to_the_primary},
+    {mutant::demoted_mysql_kept, "mysql", a_demoted_primary_is_left},
     {mutant::lost_mysql_connection_not_killed, "mysql", a_lost_connection_is_killed_first},
     {mutant::kill_believed_at_once, "mysql", a_kill_is_repeated},
     {mutant::overdue_statement_awaited, "mysql", an_overdue_statement_is_cut},

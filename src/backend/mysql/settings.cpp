@@ -34,11 +34,14 @@ bool is_loopback(std::string_view host) noexcept {
 }
 
 void read_place(const seam::open_args& o, settings& out) {
-  const auto& endpoints = o.where.endpoints();
-  if (endpoints.size() > 1) refuse(o, "name one host: mysql://user@host:3306/database");
-  if (!endpoints.empty()) {
-    out.where.host = endpoints[0].host;
-    out.where.port = endpoints[0].port ? endpoints[0].port : default_port;
+  for (const auto& e : o.where.endpoints()) {
+    base::address server{e.host, e.port ? e.port : default_port, {}};
+    const auto is_same = [&](const base::address& other) {
+      return other.host == server.host && other.port == server.port;
+    };
+    if (std::ranges::any_of(out.servers, is_same))
+      refuse(o, "the host " + server.host + ':' + std::to_string(server.port) + " is named twice");
+    out.servers.push_back(std::move(server));
   }
   std::string_view path = o.where.path();
   if (path.starts_with('/')) path.remove_prefix(1);
@@ -46,22 +49,27 @@ void read_place(const seam::open_args& o, settings& out) {
   out.database = path;
 }
 
-void read_socket(const seam::own_options& own, settings& out) {
-  const std::string& path = out.where.path;
-  if (path.empty()) {
-    if (out.where.host.empty())
+void read_socket(seam::own_options& own, settings& out) {
+  std::string path;
+  if (!own.text("socket", path)) {
+    if (out.servers.empty())
       own.refuse("name a host, mysql://user@host:3306/database, or a Unix socket with ?socket=");
     return;
   }
   if (!path.starts_with('/')) own.refuse("socket: give the path of a Unix socket");
   if (path.size() > path_max) own.refuse("socket: the path is longer than 107 bytes");
-  if (!out.where.host.empty() && out.where.host != "localhost")
+  const auto is_elsewhere = [](const base::address& a) { return a.host != "localhost"; };
+  if (out.servers.size() > 1 || std::ranges::any_of(out.servers, is_elsewhere))
     own.refuse("socket: a Unix socket is on this machine, and the URL names another host");
+  out.servers = {{"localhost", 0, path}};
 }
 
 // A password never goes over a network in plain text, unless the user asks for that.
 void read_tls(const seam::open_args& o, seam::own_options& own, settings& out) {
-  const bool is_local = !out.where.path.empty() || is_loopback(out.where.host);
+  const bool has_socket = !out.servers.front().path.empty();
+  const bool is_local = has_socket || std::ranges::all_of(out.servers, [](const auto& a) {
+                          return is_loopback(a.host);
+                        });
   bool wants_tls = !is_local;
   const bool is_given = own.flag("tls", wants_tls);
   base::tls_terms terms;
@@ -72,10 +80,9 @@ void read_tls(const seam::open_args& o, seam::own_options& own, settings& out) {
   wants_tls = wants_tls || (has_terms && !is_given);
   if (has_terms && !wants_tls) own.refuse("tls=0 is given, and the options of TLS have no effect");
   if (!wants_tls) return;
-  if (!out.where.path.empty()) own.refuse("tls: a Unix socket has no TLS");
+  if (has_socket) own.refuse("tls: a Unix socket has no TLS");
   if (!terms.host.empty())
     own.refuse("tls-host: libmariadb verifies the host of the URL, and no other name");
-  terms.host = out.where.host;
   out.tls = std::move(terms);
 }
 
@@ -94,7 +101,6 @@ void read_options(const seam::open_args& o, settings& out) {
   const bool is_name = is_identifier(out.table) && out.table.size() <= table_name_max;
   if (!out.table.empty() && !is_name)
     own.refuse("table: give 1 to 56 letters, digits and underscores");
-  own.text("socket", out.where.path);
   read_socket(own, out);
   read_tls(o, own, out);
   own.time("retry-base", out.retry_base);

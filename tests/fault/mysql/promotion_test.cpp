@@ -1,6 +1,9 @@
 // A replica is promoted by hand (docs/mysql-locks.md): locks that are rows are kept as far as they
 // were replicated.
 #include <chrono>
+#include <ctime>
+#include <functional>
+#include <thread>
 
 #include "tests/fault/mysql/fixture.hpp"
 
@@ -20,6 +23,19 @@ class mysql_promotion : public testing::Test {
 
   static client open(const mariadb_server& server, const std::string& options) {
     return client::open(server.url() + "?op-timeout=20s&" + options);
+  }
+  // By a URL that names both.
+  client open_both(const std::string& options) const {
+    return client::open("mysql://holdfast:secret@127.0.0.1:" + std::to_string(replica->port()) +
+                        ",127.0.0.1:" + std::to_string(primary->port()) + "/test?op-timeout=20s&" +
+                        options);
+  }
+  // Numbers of for-update and named begin with the second of the server's start.
+  void start_replica_later() {
+    const auto second = std::time(nullptr);
+    while (std::time(nullptr) == second) std::this_thread::sleep_for(10ms);
+    replica.emplace(testkit::mariadb_options{.server_id = 2, .replication = true});
+    replica->replicate(*primary);
   }
   void promote() {
     primary->kill_hard();
@@ -77,6 +93,64 @@ TEST_F(mysql_promotion, a_row_that_was_replicated_is_kept) { keeps("row"); }
 TEST_F(mysql_promotion, a_record_that_was_replicated_is_kept) { keeps("insert"); }
 TEST_F(mysql_promotion, a_row_that_was_not_replicated_is_lost) { loses_the_last("row"); }
 TEST_F(mysql_promotion, a_record_that_was_not_replicated_is_lost) { loses_the_last("insert"); }
+
+TEST_F(mysql_promotion, of_two_servers_the_primary_is_used) {
+  const client mine = open_both("strategy=row");
+  EXPECT_TRUE(mine.mutex("x").try_acquire());
+  EXPECT_EQ(primary->query("SELECT COUNT(*) FROM test.holdfast_locks").text(), "1");
+}
+
+TEST_F(mysql_promotion, a_client_of_two_servers_goes_on_at_the_promoted_one) {
+  for (const bool is_killed : {true, false}) {
+    SetUp();
+    const client mine = open_both("strategy=row&ttl=6s");
+    const lease held = mine.mutex("x").acquire();
+    replica->catch_up_with(*primary);
+    if (!is_killed) primary->query("SET GLOBAL read_only=1");
+    is_killed ? promote() : replica->promote();
+    const auto before = held.expires();
+    const lease other = mine.mutex("y").acquire();
+    while (held.held() && held.expires() < before + 6s) std::this_thread::sleep_for(20ms);
+    EXPECT_TRUE(held.held()) << "it is renewed at the promoted server";
+    EXPECT_GT(other.token(), held.token());
+    EXPECT_FALSE(open(*replica, "strategy=row").mutex("y").try_acquire());
+  }
+}
+
+TEST_F(mysql_promotion, a_named_lock_is_lost_when_its_server_is_demoted) {
+  for (const char* strategy : {"named", "for-update"}) {
+    SetUp();
+    start_replica_later();
+    const client mine = open_both(std::string("idle-timeout=2s&strategy=") + strategy);
+    {
+      const lease held = mine.mutex("x").acquire();
+      replica->catch_up_with(*primary);
+      primary->query("SET GLOBAL read_only=1");
+      replica->promote();
+      while (held.held()) std::this_thread::sleep_for(20ms);
+    }
+    const lease next = mine.mutex("x").acquire();
+    EXPECT_FALSE(open(*replica, std::string("strategy=") + strategy).mutex("x").try_acquire())
+        << strategy;
+  }
+}
+
+TEST_F(mysql_promotion, no_server_is_used_where_both_take_writes) {
+  replica->promote();
+  try {
+    open_both("strategy=row");
+    ADD_FAILURE() << "it was opened";
+  } catch (const lock_error& refused) {
+    EXPECT_EQ(refused.code(), errc::unavailable);
+    for (const auto& server : {std::ref(*primary), std::ref(*replica)})
+      EXPECT_NE(std::string(refused.what()).find(std::to_string(server.get().port())),
+                std::string::npos)
+          << refused.what();
+    EXPECT_EQ(std::string(refused.what()).find("secret"), std::string::npos);
+  }
+  primary->query("SET GLOBAL read_only=1");
+  EXPECT_TRUE(open_both("strategy=row").mutex("x").try_acquire());
+}
 
 // A primary that returns is writable unless its configuration says otherwise: then one row has two
 // owners. With read_only in my.cnf it is refused.

@@ -1,8 +1,9 @@
-// One server, as a URL names it, and how long it may take.
+// The servers that a URL names, one of which is the primary, and how long they may take.
 #pragma once
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
@@ -11,7 +12,7 @@
 namespace holdfast::mysql {
 
 struct endpoint {
-  base::address where;  // with a path: a Unix socket
+  std::vector<base::address> servers;  // at least one; with a path: a Unix socket
   std::optional<base::tls_terms> tls;
   std::string user;
   std::string password;

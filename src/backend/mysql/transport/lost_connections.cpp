@@ -30,10 +30,10 @@ bool transport::is_final(time_point now) const noexcept {
 void transport::add_kill(const session& s, time_point now) {
   if (s.id() == 0 || s.of() == lane::renewals) return;
   const auto is_known = [&](const kill& k) {
-    return k.id == s.id() && k.connected_at == s.connected_at();
+    return k.id == s.id() && k.server == s.server() && k.connected_at == s.connected_at();
   };
   if (std::ranges::any_of(kills_, is_known)) return;
-  kills_.push_back({s.id(), s.connected_at(), s.booted(), now + 2 * where_.op_timeout});
+  kills_.push_back({s.id(), s.server(), s.connected_at(), s.booted(), now + 2 * where_.op_timeout});
   reactor_.wake_by(now);
 }
 
@@ -45,12 +45,13 @@ void transport::send_kill(time_point now) {
   if (!m) return;
   const kill& k = kills_.front();
   const duration apart = m->connection->booted() - k.booted;
-  const bool is_other_server = apart > same_start || apart < -same_start;
+  const bool is_same_place = m->connection->server() == k.server;
+  const bool is_other_server = !is_same_place || apart > same_start || apart < -same_start;
   is_killing_ = true;
   const std::string statement =
       is_other_server ? "DO 0" : bound("KILL ?", {static_cast<std::int64_t>(k.id)});
   kills_other_server_ = is_other_server;
-  has_restarted_ = m->connection->booted() - same_start > k.connected_at;
+  has_restarted_ = is_same_place && m->connection->booted() - same_start > k.connected_at;
   m->connection->execute(statement, kills_by_, now, base::saturating_add(now, where_.op_timeout));
 }
 

@@ -57,15 +57,16 @@ mariadb_connector::~mariadb_connector() { stop(); }
 
 void mariadb_connector::stop() noexcept {
   is_stopped_ = true;
-  std::unique_ptr<base::worker> last;
+  std::vector<std::unique_ptr<base::worker>> last;
   {
     const std::lock_guard guard(reactor_.mutex());
-    last = std::move(worker_);
+    last = std::move(workers_);
   }
-  last.reset();  // joins its thread, which takes the mutex
+  last.clear();  // joins their threads, which take the mutex
 }
 
-std::unique_ptr<sql_connection> mariadb_connector::connect(connection_events& events,
+std::unique_ptr<sql_connection> mariadb_connector::connect(std::size_t server,
+                                                           connection_events& events,
                                                            base::driven_by by, failure& why) {
   if (is_stopped_) {
     why = {errc::closed, "the client was closed"};
@@ -73,10 +74,12 @@ std::unique_ptr<sql_connection> mariadb_connector::connect(connection_events& ev
   }
   if (!reactor_.start(by, why)) return nullptr;
   auto attempt = std::make_shared<connecting>();
+  attempt->to = where_.servers[server];
   auto made = std::make_unique<mariadb_connection>(reactor_, events, by, attempt);
   try {
-    if (!worker_) worker_ = reactor_.env().make_worker("holdfast-my-con");
-    worker_->post([this, attempt, by] {
+    std::unique_ptr<base::worker>& worker = workers_[server];
+    if (!worker) worker = reactor_.env().make_worker("holdfast-my-con");
+    worker->post([this, attempt, by] {
       connect_now(*attempt);
       reactor_.run([&](time_point, event_queue&) {
         if (attempt->whose) attempt->whose->on_connected();
@@ -93,10 +96,11 @@ std::unique_ptr<sql_connection> mariadb_connector::connect(connection_events& ev
 
 // Nothing of it is the default of the library: that sends the password to a server without TLS, and
 // reads any local file that the server asks for.
-void mariadb_connector::set_options(MYSQL& handle, const libmariadb_functions& lib) const {
+void mariadb_connector::set_options(MYSQL& handle, bool is_local,
+                                    const libmariadb_functions& lib) const {
   const unsigned no_file = 0;
   const char no = 0, yes = 1;
-  const unsigned protocol = where_.where.path.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
+  const unsigned protocol = is_local ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
   lib.mysql_options(&handle, MYSQL_OPT_NONBLOCK, nullptr);
   lib.mysql_options(&handle, MYSQL_OPT_LOCAL_INFILE, &no_file);
   lib.mysql_options(&handle, MYSQL_OPT_RECONNECT, &no);
@@ -106,7 +110,7 @@ void mariadb_connector::set_options(MYSQL& handle, const libmariadb_functions& l
   if (!where_.tls) {
     lib.mysql_options(&handle, MYSQL_OPT_SSL_ENFORCE, &no);
     lib.mysql_options(&handle, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &no);
-    if (where_.where.path.empty())  // a plug-in of the server's choice could ask for the password
+    if (!is_local)  // a plug-in of the server's choice could ask for the password
       lib.mysql_optionsv(&handle, MARIADB_OPT_RESTRICTED_AUTH, without_tls_plugins);
     return;
   }
@@ -139,11 +143,11 @@ bool mariadb_connector::wait_for(connecting& attempt, const libmariadb_functions
   }
 }
 
-void mariadb_connector::set_up_socket(int fd) const noexcept {
+void mariadb_connector::set_up_socket(int fd, bool is_local) const noexcept {
   close_on_exec(fd);
   // Under TLS the library leaves its socket blocking: one slow statement would stop the loop.
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  if (!where_.where.path.empty()) return;
+  if (is_local) return;
   // A cut network is noticed while a statement waits, within about the idle timeout.
   const auto idle = std::chrono::duration_cast<std::chrono::seconds>(where_.idle_timeout);
   const int probe_after = std::max<int>(1, static_cast<int>(idle.count() / 3)), probes = 3;
@@ -169,19 +173,20 @@ void mariadb_connector::connect_now(connecting& attempt) const {
     attempt.why = {errc::unavailable, "no memory is left for a connection"};
     return;
   }
-  set_options(*attempt.handle, *lib);
+  const base::address& to = attempt.to;
+  const bool is_local = !to.path.empty();
+  set_options(*attempt.handle, is_local, *lib);
   const time_point until = base::saturating_add(reactor_.env().now(), where_.connect_timeout);
   MYSQL* connected = nullptr;
-  int wait = lib->mysql_real_connect_start(&connected, attempt.handle, or_null(where_.where.host),
+  int wait = lib->mysql_real_connect_start(&connected, attempt.handle, or_null(to.host),
                                            or_null(where_.user), where_.password.c_str(),
-                                           or_null(where_.database),
-                                           static_cast<unsigned>(where_.where.port),
-                                           or_null(where_.where.path), 0);
+                                           or_null(where_.database), static_cast<unsigned>(to.port),
+                                           or_null(to.path), 0);
   bool is_in_time = true;
   while (wait != 0 && (is_in_time = wait_for(attempt, *lib, wait, until)))
     wait = lib->mysql_real_connect_cont(&connected, attempt.handle, wait);
   if (is_in_time && connected)
-    return set_up_socket(static_cast<int>(lib->mysql_get_socket(attempt.handle)));
+    return set_up_socket(static_cast<int>(lib->mysql_get_socket(attempt.handle)), is_local);
   attempt.why =
       is_in_time
           ? explain_connecting(lib->mysql_errno(attempt.handle), lib->mysql_error(attempt.handle))

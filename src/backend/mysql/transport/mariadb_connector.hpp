@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "backend/mysql/transport/endpoint.hpp"
 #include "backend/mysql/transport/libmariadb.hpp"
@@ -20,6 +21,7 @@ struct connecting {
   connecting& operator=(const connecting&) = delete;
   ~connecting();
 
+  base::address to;
   MYSQL* handle = nullptr;  // null: not connected, for the reason `why`
   failure why;
   std::atomic<bool> is_given_up = false;
@@ -29,23 +31,25 @@ struct connecting {
 class mariadb_connector final : public sql_connector {
  public:
   // Both outlive it. stop() comes before that of the reactor.
-  mariadb_connector(io::client_reactor& r, const endpoint& e) noexcept : reactor_(r), where_(e) {}
+  mariadb_connector(io::client_reactor& r, const endpoint& e)
+      : reactor_(r), where_(e), workers_(e.servers.size()) {}
   ~mariadb_connector() override;
 
-  std::unique_ptr<sql_connection> connect(connection_events&, base::driven_by,
+  std::unique_ptr<sql_connection> connect(std::size_t server, connection_events&, base::driven_by,
                                           failure& why) override;
   void stop() noexcept override;
 
  private:
   void connect_now(connecting&) const;
-  void set_options(MYSQL&, const libmariadb_functions&) const;
+  void set_options(MYSQL&, bool is_local, const libmariadb_functions&) const;
   bool wait_for(connecting&, const libmariadb_functions&, int& wait, time_point until) const;
-  void set_up_socket(int fd) const noexcept;
+  void set_up_socket(int fd, bool is_local) const noexcept;
 
   io::client_reactor& reactor_;
   const endpoint& where_;
   std::atomic<bool> is_stopped_ = false;
-  std::unique_ptr<base::worker> worker_;  // made with the first attempt
+  // Of each server, made with the first attempt: one that is silent holds up no other.
+  std::vector<std::unique_ptr<base::worker>> workers_;
 };
 
 }  // namespace holdfast::mysql

@@ -30,13 +30,7 @@ void transport::open(std::stop_token stop) {
   const auto begin = [&](time_point now, event_queue&) {
     reactor_.begin(w);
     reactor_.wake_by(until);
-    auto first = std::make_unique<session>(host(), where_, lane::commands);
-    failure why;
-    if (!first->open(*over_, now, why)) {
-      refused_ = why;
-      return;
-    }
-    of(lane::commands).members.push_back({std::move(first)});
+    open_more(lane::commands, now);
   };
   reactor_.run(begin, true);
   reactor_.driver() ? reactor_.wait(w, std::move(stop)) : reactor_.abandon(w);

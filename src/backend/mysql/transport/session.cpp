@@ -33,13 +33,13 @@ std::int64_t seconds_of(duration d) noexcept {
 
 }  // namespace
 
-session::session(session_host& h, const endpoint& e, lane l) noexcept
-    : host_(h), where_(e), lane_(l) {}
+session::session(session_host& h, const endpoint& e, lane l, std::size_t server) noexcept
+    : host_(h), where_(e), lane_(l), server_(server) {}
 
 bool session::open(sql_connector& over, time_point now, failure& why) {
   const auto by = lane_ == lane::renewals ? base::driven_by::thread : base::driven_by::callers;
   connected_at_ = now;
-  connection_ = over.connect(*this, by, why);
+  connection_ = over.connect(server_, *this, by, why);
   return connection_ != nullptr;
 }
 
@@ -92,6 +92,11 @@ void session::on_reply(const sql_reply& r, time_point now, event_queue& events) 
   due_ = base::never;
   statement_handler& h = *std::exchange(handler_, nullptr);
   h.on_reply(r, {*this, sent_at_, now, host_.is_final(now), events});
+  if (r.error == error::read_only && !planted(mutant::demoted_mysql_kept)) {
+    is_read_only_ = true;
+    host_.on_demoted(*this, now);
+  }
+  if (is_idle() && retirement_.code) return refuse(retirement_);
   if (is_idle()) host_.on_free(*this, now, events);
 }
 
@@ -135,23 +140,29 @@ void session::read_variables(const sql_reply& r) {
   if (lane_ == lane::pinned && !planted(mutant::idle_transaction_ignored))
     wait = std::min(wait, in_transaction);
   const std::int64_t kept_alive = time + interval * probes;
-  const bool is_shorter = time > 0 && kept_alive < wait && where_.where.path.empty();
+  const bool is_shorter = time > 0 && kept_alive < wait && where_.servers[server_].path.empty();
   idle_timeout_ =
       seconds{is_shorter && !planted(mutant::short_keepalive_ignored) ? kept_alive : wait};
 }
 
+void session::retire(failure why) {
+  retirement_ = why;
+  if (!is_busy()) refuse(std::move(why));
+}
+
 void session::refuse(failure why) {
+  if (is_idle()) state_ = state::ended;  // it executes nothing any more
   refusal_ = std::move(why);
   due_ = base::never;
   connection_->close();
 }
 
 void session::on_closed(failure why, time_point now, event_queue& events) {
-  const bool was_busy = is_busy();
+  was_cut_ = is_busy();
   state_ = state::ended;
   due_ = base::never;
   if (refusal_.code) why = refusal_;
-  if (was_busy)
+  if (was_cut_)
     std::exchange(handler_, nullptr)->on_cut(why, {*this, sent_at_, now, false, events});
   host_.on_ended(*this, why, now, events);  // destroys it
 }

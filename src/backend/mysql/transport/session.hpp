@@ -22,6 +22,7 @@ class session_host {
  public:
   virtual void on_greeted(session&, time_point now, event_queue&) = 0;
   virtual void on_free(session&, time_point now, event_queue&) = 0;  // the statement has ended
+  virtual void on_demoted(session&, time_point now) = 0;  // the server has become a replica
   virtual void on_ended(session&, const failure&, time_point now, event_queue&) = 0;
   virtual bool is_final(time_point now) const noexcept = 0;  // see reply_context
 
@@ -32,7 +33,8 @@ class session_host {
 // All calls with the client's mutex held.
 class session final : private connection_events {
  public:
-  session(session_host&, const endpoint&, lane) noexcept;
+  // `server`: of the endpoint's.
+  session(session_host&, const endpoint&, lane, std::size_t server) noexcept;
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
@@ -42,11 +44,15 @@ class session final : private connection_events {
   void execute(std::string statement, statement_handler&, time_point now, time_point due);
   void close() { connection_->close(); }
   void give_up(failure why) { refuse(std::move(why)); }  // closes it for that reason
+  void retire(failure why);  // likewise, once its statement, if any, is answered
 
   lane of() const noexcept { return lane_; }
+  std::size_t server() const noexcept { return server_; }
   bool is_idle() const noexcept { return state_ == state::idle; }
   bool is_greeted() const noexcept { return state_ == state::idle || state_ == state::busy; }
   bool was_greeted() const noexcept { return was_greeted_; }  // even after its end
+  bool was_cut() const noexcept { return was_cut_; }  // it has ended before a statement's reply
+  bool is_read_only() const noexcept { return is_read_only_; }  // the server, as it has said last
   bool is_busy() const noexcept { return state_ == state::busy; }
   time_point due() const noexcept { return due_; }  // never: nothing is awaited
   std::uint64_t id() const noexcept { return id_; }
@@ -74,19 +80,21 @@ class session final : private connection_events {
   session_host& host_;
   const endpoint& where_;
   const lane lane_;
+  const std::size_t server_;
   std::unique_ptr<sql_connection> connection_;
   statement_handler* handler_ = nullptr;  // busy: of the statement
   state state_ = state::opening;
   unsigned greeted_ = 0;        // replies of the greeting
   bool has_isolation_ = false;  // requested
-  bool was_greeted_ = false;
+  bool was_greeted_ = false, was_cut_ = false;
   bool is_read_only_ = false;
   time_point sent_at_{}, due_ = base::never;
   time_point connected_at_{}, booted_{};
   duration idle_timeout_{};
   std::int64_t max_connections_ = 0;
   std::uint64_t id_ = 0;
-  failure refusal_;  // why this client closes it; code {}: it does not
+  failure refusal_;     // why this client closes it; code {}: it does not
+  failure retirement_;  // why it will; likewise
 };
 
 }  // namespace holdfast::mysql

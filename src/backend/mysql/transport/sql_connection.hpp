@@ -66,10 +66,10 @@ class sql_connection {
 class sql_connector {
  public:
   virtual ~sql_connector() = default;
-  // on_open or on_closed follows, never from inside the call. Null, with the reason: no thread or
-  // no descriptor is left.
-  virtual std::unique_ptr<sql_connection> connect(connection_events&, base::driven_by,
-                                                  failure& why) = 0;
+  // To one of the endpoint's. on_open or on_closed follows, never from inside the call. Null, with
+  // the reason: no thread or no descriptor is left.
+  virtual std::unique_ptr<sql_connection> connect(std::size_t server, connection_events&,
+                                                  base::driven_by, failure& why) = 0;
   // Without the mutex: ends all attempts, and returns once no thread of it runs.
   virtual void stop() noexcept {}
 };

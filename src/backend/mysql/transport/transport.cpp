@@ -33,6 +33,7 @@ transport::transport(base::environment& env, const endpoint& where, transport_us
       user_(user),
       over_(std::move(over)) {
   if (!over_) over_ = std::make_unique<mariadb_connector>(reactor_, where_);
+  if (where_.servers.size() == 1) primary_ = 0;
   of(lane::commands).most = most.commands;
   of(lane::renewals).most = 1;
   of(lane::pinned).most = most.pinned;
@@ -60,7 +61,12 @@ bool transport::has_ready(lane l) const noexcept {
                              [](const member& m) { return m.connection->is_greeted(); });
 }
 
+bool transport::has_ready() const noexcept {
+  return std::ranges::any_of(all_lanes, [&](lane l) { return has_ready(l); });
+}
+
 transport::member* transport::free_member(lane l) noexcept {
+  if (!primary_) return nullptr;
   auto& all = of(l).members;
   const auto found = std::ranges::find_if(all, [](const member& m) {
     return m.connection->is_idle() && !m.is_pinned;
@@ -210,25 +216,37 @@ void transport::open_more(lane l, time_point now) {
         return !m.connection->is_greeted();
       }));
   const bool kills = l == lane::commands && !kills_.empty() && !is_killing_;
-  std::size_t wanted = g.queue.size() + (kills ? 1 : 0);
+  const bool is_first = l == lane::commands && !was_ready_ && !refused_;
+  std::size_t wanted = g.queue.size() + (kills || is_first ? 1 : 0);
+  if (wanted > 0 && !primary_) return choose_primary(now);
   if (g.failures > 0) wanted = std::min<std::size_t>(wanted, 1);
   for (std::size_t n = opening; n < wanted && g.members.size() < g.most; ++n) {
     if (now < g.retry_at) {
       reactor_.wake_by(g.retry_at);
       return;
     }
-    auto made = std::make_unique<session>(host(), where_, l);
     failure why;
-    if (!made->open(*over_, now, why)) {
+    if (!open_one(l, *primary_, now, why)) {
       note_failed(l, why, now);
       reactor_.wake_by(now);  // on_alarm() reports it
       return;
     }
-    g.members.push_back({std::move(made)});
   }
 }
 
+bool transport::open_one(lane l, std::size_t server, time_point now, failure& why) {
+  auto made = std::make_unique<session>(host(), where_, l, server);
+  const bool is_opening = made->open(*over_, now, why);
+  if (is_opening) of(l).members.push_back({std::move(made)});
+  if (!is_opening && !was_ready_) refused_ = why;
+  return is_opening;
+}
+
 void transport::on_greeted(session& s, time_point now, event_queue& events) {
+  if (!primary_ && s.of() == lane::commands) return look_at_choice(now, events);
+  const bool is_elsewhere = !primary_ || s.server() != *primary_;
+  if (is_elsewhere && !planted(mutant::mysql_servers_mixed))
+    return s.give_up({errc::unavailable, "another server of the URL is the primary"});
   group& g = of(s.of());
   g.failures = 0;
   g.retry_at = {};
@@ -251,11 +269,20 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
   const bool was_there = s.id() != 0;
   // It holds no lock, and the server closes a connection that is idle for long.
   const bool is_spare = l == lane::pinned && s.was_greeted() && !m.is_pinned;
-  if (was_there && !is_spare) add_kill(s, now);
+  const bool was_choice = !primary_ && l == lane::commands && !s.was_greeted();
+  const bool leaves_something = l == lane::pinned ? !is_spare : s.was_cut();
+  if (was_there && leaves_something) add_kill(s, now);
   const std::unique_ptr<session> last = std::move(m.connection);
   std::erase_if(of(l).members, [](const member& each) { return !each.connection; });
   if (pinned_by) pinned_by->on_pin_lost(why, now, events);
+  if (was_choice) {
+    if (is_choosing()) troubles_[s.server()] = why;
+    return look_at_choice(now, events);
+  }
   if ((why.code != errc::closed || !was_there) && !is_spare) note_failed(l, why, now);
+  const bool is_current = where_.servers.size() > 1 && primary_ == s.server();
+  if (is_current && !s.was_greeted() && s.is_read_only()) on_demoted(s, now);
+  if (is_current && !has_ready()) leave_primary(now);
   report_failed(l, was_there, now, events);
   serve(l, now, events);
   if (l == lane::commands) return;
@@ -301,6 +328,7 @@ void transport::probe(time_point now) {
 
 void transport::on_alarm(time_point now, event_queue& events) {
   end_overdue(now);
+  look_at_choice(now, events);
   for (const lane l : all_lanes) {
     report_failed(l, false, now, events);
     serve(l, now, events);

@@ -1,4 +1,5 @@
-// The connections of one client to one server.
+// The connections of one client, all of them to one server: the primary of those that its URL names
+// (primary.cpp).
 //
 //   event                         | effects
 //   ------------------------------+---------------------------------------------------------------
@@ -104,6 +105,10 @@ class transport final : private session_host, private io::reactor_user {
   // Gives up a pinned connection: the server ends it, and what it held. on_dead() follows.
   void abandon(session&, time_point now);
 
+  // The server of that connection has become a replica: all connections to it end, and the locks
+  // that they hold.
+  void on_demoted(session&, time_point now) override;
+
   void tick_by(time_point t) { reactor_.wake_by(t); }
   // No connection of it could be opened since the last one.
   bool has_failed(lane l) const noexcept { return of(l).failures > 0 && !has_ready(l); }
@@ -140,6 +145,7 @@ class transport final : private session_host, private io::reactor_user {
   };
   struct kill {  // of a lost connection
     std::uint64_t id = 0;
+    std::size_t server = 0;
     time_point connected_at{}, booted{}, until{};
   };
   class kill_handler final : public statement_handler {
@@ -176,6 +182,7 @@ class transport final : private session_host, private io::reactor_user {
   const group& of(lane l) const noexcept { return groups_[static_cast<std::size_t>(l)]; }
   member* member_of(const session&) noexcept;
   bool has_ready(lane) const noexcept;
+  bool has_ready() const noexcept;  // in any lane
   member* free_member(lane) noexcept;
   void drop_unwanted(group&) noexcept;
   static bool may_start(const group&, std::size_t at) noexcept;
@@ -184,6 +191,13 @@ class transport final : private session_host, private io::reactor_user {
   void serve(lane, time_point now, event_queue&);
   void fail_pins(const failure&, bool is_final, time_point now, event_queue&);
   void open_more(lane, time_point now);
+  bool open_one(lane, std::size_t server, time_point now, failure& why);
+  bool is_choosing() const noexcept { return choose_until_ != base::never; }
+  void choose_primary(time_point now);
+  void look_at_choice(time_point now, event_queue&);
+  void end_choice(const std::vector<session*>& writable, time_point now, event_queue&);
+  failure no_primary(const std::vector<session*>& writable) const;
+  void leave_primary(time_point now) noexcept;
   void send_kill(time_point now);
   void on_killed(const sql_reply&, const reply_context&);
   void finish_kill(bool is_certain, time_point now, event_queue&);
@@ -204,6 +218,9 @@ class transport final : private session_host, private io::reactor_user {
   kill_handler kills_by_{*this};
   probe_handler probed_by_{*this};
   std::array<group, 3> groups_;
+  std::optional<std::size_t> primary_;     // of the endpoint's servers; {}: to be chosen
+  time_point choose_until_ = base::never;  // never: no choice is under way
+  std::vector<failure> troubles_;          // choosing: why a server is none; by the server
   std::deque<kill> kills_;
   bool is_probing_ = false;          // a probe awaits its reply
   bool is_killing_ = false;          // a KILL awaits its reply

@@ -23,6 +23,7 @@ inline constexpr base::duration idle_timeout = 30s, op_timeout = 5s;
 struct scripted_connection_state {
   mysql::connection_events* events = nullptr;  // null: it has ended
   std::uint64_t id = 0;
+  std::size_t server = 0;
   std::string statement;  // that awaits its reply
   bool closes = false;
 };
@@ -31,9 +32,10 @@ class scripted_connector final : public mysql::sql_connector {
  public:
   using state = scripted_connection_state;
   explicit scripted_connector(std::vector<std::shared_ptr<state>>& all) : all_(all) {}
-  std::unique_ptr<mysql::sql_connection> connect(mysql::connection_events& e, base::driven_by,
-                                                 base::failure&) override {
+  std::unique_ptr<mysql::sql_connection> connect(std::size_t server, mysql::connection_events& e,
+                                                 base::driven_by, base::failure&) override {
     auto made = std::make_shared<state>();
+    made->server = server;
     made->events = &e;
     made->id = 100 + all_.size();
     all_.push_back(made);
@@ -98,8 +100,8 @@ class told final : public seam::claim_sink {
 
 class server_fixture {
  public:
-  explicit server_fixture(const std::string& strategy)
-      : terms(settings_of(strategy)),
+  explicit server_fixture(const std::string& strategy, std::size_t servers = 1)
+      : terms(settings_of(strategy, servers)),
         s(mysql::make_strategy(net, terms)),
         over(net, terms, *s, s->connections(), std::make_unique<scripted_connector>(connections)) {
     const std::lock_guard guard(over.mutex());
@@ -112,10 +114,12 @@ class server_fixture {
     s->detach();
   }
 
-  // Opens the client, and a claim on "job".
+  // Opens the client, and a claim on "job". Of several servers the first is the primary.
   void open() {
     net.while_blocked = [&] {
       greet(0);
+      for (std::size_t i = 1; i < terms.servers.size(); ++i) greet(i, {"read_only", "ON"});
+      close_requested();
       while (connections[0]->statement.starts_with("SELECT name")) reply(0, {});
       if (awaits(0, "SELECT ENGINE")) reply(0, rows({{"InnoDB", "name varbinary"}}));
     };
@@ -180,12 +184,13 @@ class server_fixture {
   std::unique_ptr<seam::claim> lock;
 
  private:
-  static mysql::settings settings_of(const std::string& strategy) {
+  static mysql::settings settings_of(const std::string& strategy, std::size_t servers) {
     mysql::settings out;
     out.strategy = strategy;
     out.table = "locks";
     out.database = "test";
-    out.where.host = "server";
+    for (std::size_t i = 0; i < servers; ++i)
+      out.servers.push_back({"server" + std::to_string(i), 3306, {}});
     out.connections = 4;
     out.idle_timeout = idle_timeout;
     out.row_wait = 7s;

@@ -204,7 +204,9 @@ void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
                             const reply_context& context) {
   if (!c.connection || c.connection->id() != q.connection) return;
   c.has_heartbeat = false;
-  if (!reply.is_ok() || reply.cell(0, 0) != "0") {  // it is a replica now
+  const bool is_replica = reply.is_ok() && reply.cell(0, 0) != "0";
+  if (is_replica) over_->on_demoted(*c.connection, context.now);
+  if (!reply.is_ok() || is_replica) {
     give_up_connection(c, context.now);
     c.on([&](pinned_recipe& r) { return r.on_lost(context.now, rules()); }, context.now,
          context.events);

@@ -50,6 +50,101 @@ TEST(mysql_transport, an_overdue_statement_ends_with_its_connection) {
   EXPECT_TRUE(t.connections[0]->closes);
 }
 
+// Connections 0 and 1 are to the servers of these numbers.
+TEST(mysql_transport, of_several_servers_the_one_that_takes_writes_is_used) {
+  server_fixture t("row", 2);
+  t.net.while_blocked = [&] {
+    t.greet(0, {"read_only", "ON"});
+    t.greet(1);
+    EXPECT_TRUE(t.connections[0]->closes);
+    t.close_requested();
+    while (t.awaits(1, "SELECT name")) t.reply(1, {});
+  };
+  t.over.open();
+  t.lock = t.s->open("job", t.sink);
+  t.acquire();
+  EXPECT_TRUE(t.awaits(1, "UPDATE"));
+}
+
+TEST(mysql_transport, no_server_is_used_where_two_take_writes) {
+  server_fixture t("row", 2);
+  t.net.while_blocked = [&] {
+    t.greet(0);
+    t.greet(1);
+    t.close_requested();
+  };
+  try {
+    t.over.open();
+    ADD_FAILURE() << "it was opened";
+  } catch (const lock_error& refused) {
+    EXPECT_EQ(refused.code(), errc::unavailable);
+    EXPECT_NE(std::string(refused.what()).find("server0:3306 and server1:3306 both take writes"),
+              std::string::npos)
+        << refused.what();
+  }
+}
+
+TEST(mysql_transport, a_silent_server_delays_the_choice_and_no_more) {
+  server_fixture t("row", 3);
+  bool is_open = false;
+  t.net.while_blocked = [&] {
+    if (std::exchange(is_open, true)) return;
+    t.greet(0);
+    t.greet(1, {"read_only", "ON"});
+    t.close_requested();
+    EXPECT_EQ(t.statement(0), "") << "the third one may take writes too";
+    t.pass(op_timeout / 4);
+    while (t.awaits(0, "SELECT name")) t.reply(0, {});
+  };
+  t.over.open();
+  EXPECT_TRUE(t.connections[2]->closes);
+}
+
+TEST(mysql_transport, servers_of_which_none_can_be_used_are_all_named) {
+  server_fixture t("row", 2);
+  t.net.while_blocked = [&] {
+    t.greet(0, {"read_only", "ON"});
+    t.close_requested();
+    t.cut(1, "nobody listens");
+  };
+  try {
+    t.over.open();
+    ADD_FAILURE() << "it was opened";
+  } catch (const lock_error& refused) {
+    const std::string text = refused.what();
+    EXPECT_NE(text.find("server0:3306: the server is read-only"), std::string::npos) << text;
+    EXPECT_NE(text.find("server1:3306: nobody listens"), std::string::npos) << text;
+  }
+}
+
+TEST(mysql_transport, another_server_is_chosen_when_the_primary_becomes_read_only) {
+  server_fixture t("row", 2);
+  t.open();
+  t.acquire(false);
+  t.reply(0, error(1290));
+  EXPECT_TRUE(t.connections[0]->closes);
+  t.close_requested();
+  t.pass(1s);
+  ASSERT_EQ(t.connections.size(), 4u);
+  t.greet(2, {"read_only", "ON"});
+  t.greet(3);
+  t.close_requested();
+  EXPECT_TRUE(t.awaits(3, "UPDATE")) << t.statement(3) << " / " << t.sink.take();
+}
+
+TEST(mysql_transport, another_server_is_chosen_when_the_primary_is_lost) {
+  server_fixture t("row", 2);
+  t.open();
+  t.acquire();
+  t.cut(0);
+  ASSERT_EQ(t.connections.size(), 4u);
+  t.cut(2, "nobody listens");
+  t.greet(3);
+  EXPECT_EQ(t.statement(3), "DO 0") << "the id of the lost connection means another one here";
+  t.reply(3, {});
+  EXPECT_TRUE(t.awaits(3, "UPDATE"));
+}
+
 TEST(mysql_transport, connections_are_opened_up_to_their_bound) {
   server_fixture t("row");
   t.open();
