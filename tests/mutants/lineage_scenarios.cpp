@@ -32,6 +32,19 @@ std::string a_master_that_was_replaced_is_refused() {
   return next == lineage::action::refuse ? "" : "it is led back to the older master";
 }
 
+std::string a_master_that_does_not_hear_from_the_newer_one_is_refused() {
+  lineage l;
+  l.judge_commands(master("a", "ha", ""));
+  server_identity newer = master("b", "hb", "ha"), older = master("a", "ha", "");
+  newer.address = "10.0.0.2:6379";
+  newer.told_at += 1s;
+  l.judge_commands(newer);
+  older.replicas = {{newer.address, 3s}};
+  older.asked_at += 3s;
+  return l.judge_commands(older) == lineage::action::refuse ? ""
+                                                            : "it is led back to the older master";
+}
+
 std::string a_lane_joins_the_server_of_the_commands_alone() {
   lineage l;
   l.judge_commands(master("a", "ha", ""));
@@ -160,6 +173,8 @@ std::string a_lease_is_doubtful_until_another_server_confirms_it() {
 
 constexpr scenario of_lineage[] = {
     {mutant::replaced_master_joined, "redis", a_master_that_was_replaced_is_refused},
+    {mutant::silent_replica_believed, "redis",
+     a_master_that_does_not_hear_from_the_newer_one_is_refused},
     {mutant::lanes_at_two_servers, "redis", a_lane_joins_the_server_of_the_commands_alone},
     {mutant::listener_not_counted, "redis", a_lane_without_a_run_id_is_where_the_messages_are},
     {mutant::own_channel_kept, "redis", an_older_connection_for_messages_is_not_counted},

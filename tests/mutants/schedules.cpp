@@ -59,6 +59,7 @@ constexpr killer_seed seeds[] = {
     {"leases_unconfirmed", 8, "string", 2},
     {"lanes_at_two_servers", 15, "string", 2},
     {"replaced_master_joined", 38, "string", 2},
+    {"silent_replica_believed", 1, "string", 2},
     {"push_of_another_server", 31, "string", 2},
     {"connections_left_behind", 31, "string", 2},
     {"delete_without_owner", 19, "lua"},

@@ -79,6 +79,28 @@ TEST_P(redis_stale_master, is_accepted_when_the_newer_one_has_become_its_replica
   EXPECT_TRUE(takes_the_lock(back.mine));
 }
 
+// The network between the two was cut before the promotion: it takes the newer one for its replica
+// still, and is told so by nobody.
+TEST_P(redis_stale_master, is_refused_though_it_lists_the_newer_one_as_its_replica) {
+  redis_server a, b;
+  tcp_proxy between(a.port());
+  b.command({"REPLICAOF", "127.0.0.1", std::to_string(between.port())});
+  EXPECT_TRUE(eventually([&] { return b.info("master_link_status") == "up"; }));
+  floating_name name(a);
+  const client mine = open(name.url());
+  EXPECT_TRUE(takes_the_lock(mine));
+  b.catch_up_with(a);
+  between.set_both({.hold = true});
+  b.promote();
+  name.move_to(b);
+  auto held = mine.mutex("x").acquire();
+  name.move_to(a);
+  const auto t = told_by([&] { (void)mine.mutex("y").try_acquire_for(5s); });
+  EXPECT_TRUE(mentions(a.info("slave0"), "state=online")) << a.info("slave0");
+  EXPECT_EQ(t.code, errc::unavailable) << t.text;
+  EXPECT_EQ(a.command({"EXISTS", "y"}).number, 0);
+}
+
 TEST_P(redis_stale_master, does_not_confirm_the_release_of_a_lock_that_the_newer_one_keeps) {
   led_back back(open);
   auto held = back.mine.mutex("x").acquire();

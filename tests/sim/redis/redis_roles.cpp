@@ -1,6 +1,7 @@
 #include "tests/sim/redis/redis_roles.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/sim/machine/world.hpp"
 
@@ -65,8 +66,8 @@ void redis_roles::promote(const fault& f) {
     world_.change_server([&] {
       if (!stands_) pair_.deliver_all();
       is_lossy_ = pair_.is_under_way();
-      stands_ = was_swapped_ = false;
-      pair_.promote(to);
+      pair_.promote(to, std::exchange(stands_, false));
+      was_swapped_ = was_taken_back_ = false;
       begin_reign(to);
       look_who_leads(cuts);
     });
@@ -89,6 +90,7 @@ void redis_roles::fail_over(const fault& f) {
       pair_.end_failover();
       is_lossy_ = false;
       was_swapped_ = true;
+      was_taken_back_ = false;
       begin_reign(to);
       look_who_leads(cuts);
     });
@@ -132,7 +134,7 @@ void redis_roles::take_back(const fault& f) {
   world_.change_server([&] {
     begin_reign(old);
     pair_.follow(1 - old);
-    is_lossy_ = true;
+    is_lossy_ = was_taken_back_ = true;
     was_swapped_ = false;
     look_who_leads(f.cuts);
   });
@@ -179,7 +181,7 @@ moment redis_roles::window(fault::share cuts) const {
   const moment pause = in_vain > 0ns ? std::min<moment>(2500ms, in_vain * 5 / 4 + 150ms) : 0ns;
   const moment reaches = world_.time_to_reach() + pause;
   const moment probes = std::max<moment>(1s, p.ttl / 3) * 5 / 4;
-  if (is_troubled || stands) return world_.lease_max() + reaches + probes;
+  if (is_troubled || stands || was_taken_back_) return world_.lease_max() + reaches + probes;
   return are_all_cut ? reaches : reaches + probes;
 }
 

@@ -57,10 +57,11 @@ class redis_roles {
   moment stand_until_[2] = {};
   bool is_busy_ = false;  // a change of roles goes on
   bool is_led_back_ = false;
-  bool stands_ = false;       // the stream to the replica
-  bool is_lossy_ = false;     // the newest lacked something of the other when it was promoted
-  bool was_swapped_ = false;  // by a failover
-  std::int64_t written_ = 0;  // by the other one until then
+  bool stands_ = false;          // the stream to the replica
+  bool is_lossy_ = false;        // the newest lacked something of the other when it was promoted
+  bool was_swapped_ = false;     // by a failover
+  bool was_taken_back_ = false;  // nothing shows at first that the other one is a replica
+  std::int64_t written_ = 0;     // by the other one until then
   int pipes_then_ = 0;
 };
 

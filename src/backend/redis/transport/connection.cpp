@@ -59,10 +59,10 @@ void connection::expect(reply_handler& to, std::uint32_t replies, time_point sen
   unattended_ += r.is_unattended ? 1 : 0;
 }
 
-void connection::on_open(time_point, event_queue&) {
+void connection::on_open(time_point now, event_queue&) {
   if (state_ != state::connecting) return;
   state_ = state::greeting;
-  handshake_.begin(out_);
+  handshake_.begin(out_, now);
 }
 
 void connection::on_bytes(std::span<const std::byte> bytes, time_point now, event_queue& events) {
@@ -123,7 +123,7 @@ void connection::on_error(const expected_reply& r, const value& v, const reply_c
 }
 
 void connection::on_handshake_reply(const value& v, time_point now, event_queue& events) {
-  switch (handshake_.on_reply(v, out_)) {
+  switch (handshake_.on_reply(v, out_, now)) {
     case handshake::outcome::goes_on: return;
     case handshake::outcome::introduced: return on_introduced(now, events);
     case handshake::outcome::done: return become_ready(now, events);

@@ -22,8 +22,9 @@ bool is_full(const value& error) noexcept {
 
 }  // namespace
 
-void handshake::begin(std::string& out) {
+void handshake::begin(std::string& out, base::time_point now) {
   server_ = {};
+  server_.asked_at = now;
   if (!endpoint_.password.empty()) send_auth(out);
   if (endpoint_.database != 0) {
     awaited_.push_back(step::select);
@@ -78,7 +79,7 @@ void handshake::ask_without_info(std::string& out) {
   command(out, 3) << "PUBLISH" << published_to_ << "0";
 }
 
-handshake::outcome handshake::on_reply(const value& v, std::string& out) {
+handshake::outcome handshake::on_reply(const value& v, std::string& out, base::time_point now) {
   const step s = awaited_.front();
   awaited_.pop_front();
   if (v.is(value::kind::error) && !may_fail(s, v)) {
@@ -92,6 +93,7 @@ handshake::outcome handshake::on_reply(const value& v, std::string& out) {
     case step::server: read_server(text, server_); break;
     case step::history:
       read_replication(text, server_);
+      server_.told_at = now;
       if (!server_.is_known()) ask_without_info(out);
       return awaited_.empty() ? outcome::introduced : outcome::goes_on;
     case step::role:

@@ -40,8 +40,8 @@ class handshake {
   handshake(const endpoint& e, lane what, subscriptions& channels) noexcept
       : endpoint_(e), lane_(what), channels_(channels) {}
 
-  void begin(std::string& out);
-  outcome on_reply(const value&, std::string& out);
+  void begin(std::string& out, base::time_point now);
+  outcome on_reply(const value&, std::string& out, base::time_point now);
   // The server is the right one: ends the connections that were left at it.
   outcome go_on(std::string& out, base::time_point now);
   const base::failure& why() const noexcept { return why_; }  // it failed

@@ -63,11 +63,17 @@ bool lineage::is_replaced(const server_identity& s) const noexcept {
          successor_of(s.history) && !has_its_successor(s);
 }
 
-// As a replica: the newer one has yielded.
+// As a replica: the newer one has yielded. A master that cannot reach a replica lists it as one for
+// a minute (repl-timeout), although it may have been promoted meanwhile: what counts is that the
+// master has heard from it since the client last knew it as a master.
 bool lineage::has_its_successor(const server_identity& s) const noexcept {
   const node* const newer = successor_of(s.history);
   return newer && !newer->address.empty() &&
-         std::ranges::find(s.replicas, newer->address) != s.replicas.end();
+         std::ranges::any_of(s.replicas, [&](const attached_replica& r) {
+           const bool has_yielded = s.asked_at - r.silence > newer->master_at;
+           return r.address == newer->address &&
+                  (has_yielded || planted(mutant::silent_replica_believed));
+         });
 }
 
 void lineage::learn(const server_identity& s) {
@@ -81,13 +87,17 @@ void lineage::learn(const server_identity& s) {
     if (known != processes_.end()) processes_.erase(known);
     keep(processes_, {s.run_id, s.history});
   }
-  node n{std::string(first_name(s.history)), std::string(first_name(s.history_before)), {}};
+  node n{std::string(first_name(s.history)), std::string(first_name(s.history_before))};
   if (n.before == n.history) n.before.clear();
-  if (is_master) n.address = s.address;
+  if (is_master) {
+    n.address = s.address;
+    n.master_at = s.told_at;
+  }
   const auto old = std::ranges::find(nodes_, n.history, &node::history);
   if (old != nodes_.end()) {
     if (n.before.empty()) n.before = old->before;
     if (n.address.empty()) n.address = old->address;
+    n.master_at = std::max(n.master_at, old->master_at);
     nodes_.erase(old);
   }
   keep(nodes_, std::move(n));

@@ -11,8 +11,9 @@
 //   commands     | the one before, or one that follows it    | join
 //   commands     | a master that a newer one has replaced    | refuse: there is one on record that
 //                |                                           | continues its history
-//   commands     | the same, but that newer one is its       | join; what followed it is forgotten
-//                | replica now                               |
+//   commands     | the same, but it has heard from that      | join; what followed it is forgotten
+//                | newer one as from its replica, later than |
+//                | the client as from a master               |
 //   commands     | one of another history                    | join as a stranger: nothing that was
 //                |                                           | known of the data counts
 //   the others   | that of the commands, a replica now       | move: all connections are made anew
@@ -59,7 +60,8 @@ class lineage {
  private:
   struct node {  // a history of data
     std::string history, before;
-    std::string address;  // of a master that has it
+    std::string address;           // of a master that has it
+    base::time_point master_at{};  // it was one then
   };
   struct process {
     std::string run_id, history;  // that it had last as a master

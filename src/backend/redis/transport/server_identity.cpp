@@ -1,6 +1,9 @@
 #include "backend/redis/transport/server_identity.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <string_view>
 
 #include "backend/redis/transport/server_info.hpp"
@@ -19,6 +22,15 @@ std::string_view part_of(std::string_view list, std::string_view name, char sepa
       return part.substr(name.size() + 1);
   }
   return {};
+}
+
+// Nothing: it does not say, or its clock was set back meanwhile.
+std::optional<std::chrono::seconds> lag_in(std::string_view replica) noexcept {
+  const std::string_view text = part_of(replica, "lag", ',');
+  std::uint32_t count = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (text.empty() || fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return std::chrono::seconds{count};
 }
 
 // It is a run of zeros where there is none.
@@ -46,9 +58,11 @@ void read_replication(std::string_view info, server_identity& out) {
   for (int i = 0; i < replicas_max; ++i) {
     const std::string_view line = info_field(info, "slave" + std::to_string(i));
     if (line.empty()) return;
-    if (part_of(line, "state", ',') != "online") continue;
+    const auto lag = lag_in(line);
+    if (part_of(line, "state", ',') != "online" || !lag) continue;
     const std::string_view host = part_of(line, "ip", ','), port = part_of(line, "port", ',');
-    out.replicas.push_back(std::string(host) + ':' + std::string(port));
+    constexpr std::chrono::seconds resolution{1};
+    out.replicas.push_back({std::string(host) + ':' + std::string(port), *lag + resolution});
   }
 }
 

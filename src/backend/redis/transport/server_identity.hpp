@@ -6,9 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.hpp"
+
 namespace holdfast::redis {
 
 enum class server_role : unsigned char { unknown, master, replica };
+
+struct attached_replica {
+  std::string address;
+  base::duration silence;  // at most, since the master last heard from it
+};
 
 struct server_identity {
   std::string run_id;  // drawn at each start of the server; empty: it does not say
@@ -16,11 +23,12 @@ struct server_identity {
   // master_replid names the history of its data, master_replid2 the one that this continues.
   // Empty: none, or it does not say.
   std::string history, history_before;
-  std::string address;                // its end of this connection; empty: it does not say
-  std::vector<std::string> replicas;  // the addresses of those that are in sync
+  std::string address;                     // its end of this connection; empty: it does not say
+  std::vector<attached_replica> replicas;  // that are in sync, as far as it knows
   // Where it does not report a run_id: whether the client's connection for messages is to this
   // server (subscriptions::own). Nothing: not known.
   std::optional<bool> has_listener;
+  base::time_point asked_at{}, told_at{};  // it has described its replication in between
 
   bool is_known() const noexcept { return !run_id.empty(); }
   // As far as is known: two servers that say nothing may be one.

@@ -48,7 +48,7 @@ void run_info(call& c) {
   }
   if (wants("replication")) {
     if (!text.empty()) text += "\r\n";
-    text += c.on.replicates.text(c.on.readonly);
+    text += c.on.replicates.text(c.on.readonly, c.on.now());
   }
   c.out.bulk(text);
 }

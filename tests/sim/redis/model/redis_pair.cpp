@@ -45,13 +45,18 @@ void redis_pair::send_effects_of(int master) {
   };
 }
 
-void redis_pair::promote(int number) {
+void redis_pair::promote(int number, bool is_cut) {
   server& s = inside(number);
   server& other = inside(1 - number);
   if (!s.readonly) return;
   under_way_.clear();
   other.to_replica = nullptr;
-  other.replicates.replicas.clear();
+  if (is_cut) {
+    other.look_at_clock();
+    other.replicates.heard_at = other.now();
+  } else {
+    other.replicates.replicas.clear();
+  }
   s.readonly = s.replicates.is_linked = false;
   s.replicates.begin_reign(s.new_replication_id());
 }
@@ -71,6 +76,7 @@ void redis_pair::follow(int number) {
   mine.master = master.address;
   mine.replicas.clear();
   master.replicates.replicas = {s.address};
+  master.replicates.heard_at = {};
   send_effects_of(1 - number);
 }
 

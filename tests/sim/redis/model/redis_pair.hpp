@@ -28,8 +28,10 @@ class redis_pair {
   void deliver_next();  // to the replica
   void deliver_all();
 
-  void promote(int server);  // REPLICAOF NO ONE; what is on its way to it is lost
-  void follow(int server);   // REPLICAOF the other one, whose data it has then
+  // REPLICAOF NO ONE; what is on its way to it is lost. `is_cut`: the network between the two, so
+  // that the other one does not notice it.
+  void promote(int server, bool is_cut = false);
+  void follow(int server);  // REPLICAOF the other one, whose data it has then
   // FAILOVER of the master: its clients' writes wait, and run when the roles have changed.
   void begin_failover();
   void end_failover();

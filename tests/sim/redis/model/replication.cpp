@@ -29,7 +29,7 @@ void replication::copy_history_of(const replication& other) {
   offset = other.offset;
 }
 
-std::string replication::text(bool is_replica) const {
+std::string replication::text(bool is_replica, std::chrono::microseconds now) const {
   const auto number = [](std::int64_t n) { return std::to_string(n); };
   std::string out = "# Replication\r\n";
   if (is_replica) {
@@ -43,11 +43,13 @@ std::string replication::text(bool is_replica) const {
   } else {
     out += "role:master\r\n";
   }
+  const auto silence = heard_at.count() == 0 ? heard_at : now - heard_at;
+  const auto lag = std::chrono::floor<std::chrono::seconds>(silence);
   out += "connected_slaves:" + std::to_string(replicas.size()) + "\r\n";
   for (std::size_t i = 0; i < replicas.size(); ++i)
     out += "slave" + std::to_string(i) + ":ip=" + replicas[i].ip +
            ",port=" + number(replicas[i].port) + ",state=online,offset=" + number(offset) +
-           ",lag=0\r\n";
+           ",lag=" + number(lag.count()) + "\r\n";
   return out + "master_failover_state:" + (is_failing_over ? "waiting-for-sync" : "no-failover") +
          "\r\nmaster_replid:" + id + "\r\nmaster_replid2:" + second_id +
          "\r\nmaster_repl_offset:" + number(offset) +

@@ -1,6 +1,7 @@
 // A server's reports of replication, and the effect of its writes at a replica.
 #pragma once
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ struct replication {
   bool is_failing_over = false;
   server_address master{"127.0.0.1", 1};  // of a replica
   std::vector<server_address> replicas;   // of a master
+  std::chrono::microseconds heard_at{};   // by a master, from a replica to which the link is cut
 
   // The id before becomes the second one.
   void begin_reign(std::string new_id);
@@ -42,7 +44,7 @@ struct replication {
   bool is_prefix_of(const replication& master) const noexcept;
   void continue_as_replica_of(const replication& master);
   void copy_history_of(const replication& master);
-  std::string text(bool is_replica) const;  // as INFO has it
+  std::string text(bool is_replica, std::chrono::microseconds now) const;  // as INFO has it
 };
 
 }  // namespace holdfast::sim

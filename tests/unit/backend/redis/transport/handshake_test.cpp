@@ -13,13 +13,13 @@ class redis_handshake : public testing::Test {
  protected:
   std::string begin(handshake& h) {
     out.clear();
-    h.begin(out);
+    h.begin(out, {});
     return commands_in(std::exchange(out, {}));
   }
   outcome hear(handshake& h, const std::string& replies) {
     outcome last = outcome::goes_on;
     with_replies(replies, [&](const value& v) {
-      last = h.on_reply(v, out);
+      last = h.on_reply(v, out, {});
       if (last == outcome::introduced) last = h.go_on(out, start);
     });
     return last;

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 namespace holdfast::redis {
 namespace {
 
+using namespace std::chrono_literals;
 using action = lineage::action;
 
 // A master with a history; `before`: the one that it continues.
@@ -24,6 +26,14 @@ server_identity a_master(const std::string& run_id, const std::string& history,
 server_identity a_replica(const std::string& run_id, const std::string& history) {
   server_identity s = a_master(run_id, history);
   s.role = server_role::replica;
+  return s;
+}
+
+// As it describes itself so long after server_b was known as a master.
+server_identity a_with_b_as_replica(base::duration later) {
+  server_identity s = a_master("r1", "ha");
+  s.replicas = {{"10.0.0.2:6379", 2s}};
+  s.asked_at = s.told_at = base::time_point{} + later;
   return s;
 }
 
@@ -104,10 +114,22 @@ TEST(redis_lineage, an_older_master_is_joined_when_the_newer_one_is_its_replica)
   lineage l;
   l.judge_commands(server_a);
   l.judge_commands(server_b);
-  server_identity back = server_a;
-  back.replicas = {server_b.address};
-  EXPECT_EQ(l.judge_commands(back), action::join);
+  EXPECT_EQ(l.judge_commands(a_with_b_as_replica(3s)), action::join);
   EXPECT_EQ(l.judge_commands(server_a), action::join);  // what followed it is forgotten
+}
+
+// As when the network between the two is cut.
+TEST(redis_lineage, an_older_master_that_does_not_hear_from_the_newer_one_is_refused) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  EXPECT_EQ(l.judge_commands(a_with_b_as_replica(2s)), action::refuse);
+  EXPECT_EQ(l.judge_probe(a_with_b_as_replica(2s)), action::retry);
+  server_identity again = server_b;
+  again.told_at += 2s;
+  l.judge_probe(again);
+  EXPECT_EQ(l.judge_commands(a_with_b_as_replica(3s)), action::refuse);
+  EXPECT_EQ(l.judge_commands(a_with_b_as_replica(5s)), action::join);
 }
 
 TEST(redis_lineage, an_older_master_with_a_new_term_is_joined_as_a_stranger) {
@@ -265,6 +287,9 @@ TEST(redis_server_identity, is_read_from_what_the_server_says) {
   read_replication("# Replication\r\nrole:master\r\nconnected_slaves:2\r\n"
                    "slave0:ip=10.0.0.2,port=6380,state=online,offset=88,lag=0\r\n"
                    "slave1:ip=10.0.0.3,port=6381,state=wait_bgsave,offset=0,lag=0\r\n"
+                   "slave2:ip=10.0.0.4,port=6380,state=online,offset=88,lag=-3\r\n"
+                   "slave3:ip=10.0.0.5,port=6380,state=online,offset=88\r\n"
+                   "slave4:ip=10.0.0.6,port=6380,state=online,offset=88,lag=7\r\n"
                    "master_replid:aaaa\r\nmaster_replid2:0000000000\r\n",
                    s);
   read_own_end("id=3 addr=127.0.0.1:5000 laddr=10.0.0.1:6379 fd=8 name=", s);
@@ -274,7 +299,11 @@ TEST(redis_server_identity, is_read_from_what_the_server_says) {
   EXPECT_EQ(s.history, "aaaa");
   EXPECT_EQ(s.history_before, "");
   EXPECT_EQ(s.address, "10.0.0.1:6379");
-  EXPECT_EQ(s.replicas, std::vector<std::string>{"10.0.0.2:6380"});
+  ASSERT_EQ(s.replicas.size(), 2u);
+  EXPECT_EQ(s.replicas[0].address, "10.0.0.2:6380");
+  EXPECT_EQ(s.replicas[0].silence, 1s);
+  EXPECT_EQ(s.replicas[1].address, "10.0.0.6:6380");
+  EXPECT_EQ(s.replicas[1].silence, 8s);
 }
 
 TEST(redis_server_identity, is_unknown_where_the_server_says_nothing) {
