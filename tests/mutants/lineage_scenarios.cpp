@@ -32,6 +32,13 @@ std::string a_master_that_was_replaced_is_refused() {
   return next == lineage::action::refuse ? "" : "it is led back to the older master";
 }
 
+std::string a_master_with_a_new_reign_is_joined_anew() {
+  lineage l;
+  l.judge_commands(master("a", "ha", ""));
+  const auto next = l.judge_probe(master("a", "hc", "hb"));
+  return next == lineage::action::move ? "" : "leases from before its demotion are not confirmed";
+}
+
 std::string a_master_that_does_not_hear_from_the_newer_one_is_refused() {
   lineage l;
   l.judge_commands(master("a", "ha", ""));
@@ -173,6 +180,7 @@ std::string a_lease_is_doubtful_until_another_server_confirms_it() {
 
 constexpr scenario of_lineage[] = {
     {mutant::replaced_master_joined, "redis", a_master_that_was_replaced_is_refused},
+    {mutant::new_reign_unnoticed, "redis", a_master_with_a_new_reign_is_joined_anew},
     {mutant::silent_replica_believed, "redis",
      a_master_that_does_not_hear_from_the_newer_one_is_refused},
     {mutant::lanes_at_two_servers, "redis", a_lane_joins_the_server_of_the_commands_alone},

@@ -135,6 +135,25 @@ TEST_P(redis_lineage, no_lease_is_lost_by_a_failover_that_loses_nothing) {
   expect_safe(held, of.b, "x");
 }
 
+// No probe finds it: a renewal that is refused does.
+TEST_P(redis_lineage, the_holder_of_a_lease_leaves_a_demoted_master_with_its_next_renewal) {
+  two_servers of;
+  floating_name name(of.a);
+  const auto mine = open(name.url(), "ttl=6s&probe=0");
+  std::vector<lease> held;
+  held.push_back(mine.mutex("x").acquire());
+  if (GetParam() == std::string("string")) held.push_back(mine.shared_mutex("y").acquire_shared());
+  for (lease& each : held) renew_at(of.a, name, each);
+  of.a.fail_over_to(of.b);
+  name.lead_to(of.b);
+  for (const lease& each : held) {
+    const auto before = each.expires();
+    EXPECT_TRUE(eventually([&] { return !each.held() || each.expires() > before + 6s; }));
+    EXPECT_TRUE(each.held());
+  }
+  expect_safe(held.front(), of.b, "x");
+}
+
 // What a connection that was given up had written is at the first server, and arrives when the
 // client has come back from another one.
 TEST_P(redis_lineage, an_abandoned_acquire_is_not_executed_after_the_return_to_its_server) {

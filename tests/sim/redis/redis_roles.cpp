@@ -9,6 +9,11 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
+// A client that the name has led to a replica for so long tries again after pauses that grow.
+static moment pause_after(moment in_vain) {
+  return in_vain > 0ns ? std::min<moment>(2500ms, in_vain * 5 / 4 + 150ms) : 0ns;
+}
+
 redis_roles::redis_roles(world& w, model_redis::wall_clock clock)
     : world_(w), pair_(std::move(clock), [this] { on_effects(); }) {}
 
@@ -67,7 +72,10 @@ void redis_roles::promote(const fault& f) {
       if (!stands_) pair_.deliver_all();
       is_lossy_ = pair_.is_under_way();
       pair_.promote(to, std::exchange(stands_, false));
-      was_swapped_ = was_taken_back_ = false;
+      // Of those that have not heard of the failover before: they never left this server.
+      if (std::exchange(was_swapped_, false) && named_ != to)
+        world_.watch->moved(window(fault::share::none));
+      was_taken_back_ = false;
       begin_reign(to);
       look_who_leads(cuts);
     });
@@ -119,6 +127,9 @@ void redis_roles::lead_name_back(const fault& f) {
   if (!world_.all_have_seen(newest_, pipes_then_)) return;
   is_led_back_ = true;
   lead_name_to(1 - newest_, fault::share::none);
+  const moment ends = world_.time.now() + f.lasts + pause_after(f.lasts);
+  for (const machine* const m : world_.living())
+    world_.excused.add(*m, ends, ends + world_.schedule.op_timeout * 3 + 6s, true);
   constexpr double shares[] = {0, 0.5, 1};
   world_.cut_connections_to(newest_, shares[static_cast<int>(f.cuts)]);
   world_.later(f.lasts, [this] {
@@ -172,16 +183,14 @@ moment redis_roles::window(fault::share cuts) const {
   if (was_swapped_) return 0ns;
   const plan& p = world_.schedule;
   const bool are_all_cut = cuts == fault::share::all;
-  const bool stands = stand_until_[newest_] > world_.time.now();
+  const moment stands = std::max(stand_until_[0], stand_until_[1]) - world_.time.now();
   const bool is_troubled = std::ranges::any_of(p.faults, [](const fault& f) {
     return f.what < trouble::promoted && f.what != trouble::script_flush;
   });
-  // A client that the name has led to a replica tries again after pauses that grow.
-  const moment in_vain = world_.time.now() - named_since_;
-  const moment pause = in_vain > 0ns ? std::min<moment>(2500ms, in_vain * 5 / 4 + 150ms) : 0ns;
-  const moment reaches = world_.time_to_reach() + pause;
+  const moment reaches = world_.time_to_reach() + pause_after(world_.time.now() - named_since_);
   const moment probes = std::max<moment>(1s, p.ttl / 3) * 5 / 4;
-  if (is_troubled || stands || was_taken_back_) return world_.lease_max() + reaches + probes;
+  if (is_troubled || stands > 0ns || was_taken_back_)
+    return std::max(world_.lease_max(), stands) + reaches + probes;
   return are_all_cut ? reaches : reaches + probes;
 }
 

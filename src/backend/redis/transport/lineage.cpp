@@ -63,6 +63,13 @@ bool lineage::is_replaced(const server_identity& s) const noexcept {
          successor_of(s.history) && !has_its_successor(s);
 }
 
+// The server of the commands: it has been a replica since, so another one may have granted locks.
+bool lineage::reigns_anew(const server_identity& s) const noexcept {
+  return !s.history.empty() && !leader_.history.empty() &&
+         first_name(s.history) != first_name(leader_.history) &&
+         !planted(mutant::new_reign_unnoticed);
+}
+
 // As a replica: the newer one has yielded. A master that cannot reach a replica lists it as one for
 // a minute (repl-timeout), although it may have been promoted meanwhile: what counts is that the
 // master has heard from it since the client last knew it as a master.
@@ -152,7 +159,7 @@ lineage::action lineage::judge_follower(const server_identity& s, bool is_leader
   if (s.role == server_role::replica) return is_leader ? action::move : action::retry;
   if (is_leader) {
     strange = 0;
-    return action::join;
+    return reigns_anew(s) ? action::move : action::join;
   }
   if (is_replaced(s)) return action::retry;
   if (!s.history.empty() && follows_leader(s)) return action::move;

@@ -16,7 +16,8 @@
 //                | the client as from a master               |
 //   commands     | one of another history                    | join as a stranger: nothing that was
 //                |                                           | known of the data counts
-//   the others   | that of the commands, a replica now       | move: all connections are made anew
+//   the others   | that of the commands, a replica now, or   | move: all connections are made anew
+//                | one that was a replica meanwhile          |
 //   messages,    | that of the commands                      | join
 //   renewals     | one that follows that                     | move
 //                | any other                                 | retry; move the third time, unless a
@@ -77,6 +78,7 @@ class lineage {
   const node* successor_of(std::string_view history) const noexcept;
   bool follows_leader(const server_identity&) const noexcept;
   bool is_replaced(const server_identity&) const noexcept;
+  bool reigns_anew(const server_identity&) const noexcept;
   bool has_its_successor(const server_identity&) const noexcept;
   void lead(const server_identity&);
 

@@ -150,6 +150,24 @@ TEST(redis_lineage, a_master_that_only_draws_a_new_name_stays_what_it_was) {
   EXPECT_EQ(l.judge_commands(a_master("r2", "hb9")), action::refuse);
 }
 
+// It has been demoted and promoted, and the client was there all the time.
+TEST(redis_lineage, the_same_server_with_a_new_reign_is_joined_anew) {
+  lineage l;
+  l.judge_commands(server_a);
+  const server_identity again = a_master("r1", "hc", "hb");
+  EXPECT_EQ(l.judge_probe(again), action::move);
+  EXPECT_EQ(l.judge_lane(again), action::move);
+  l.judge_commands(again);
+  EXPECT_EQ(l.judge_probe(again), action::join);
+  EXPECT_EQ(l.judge_probe(a_master("r2", "hd", "hc")), action::move) << "and is followed";
+}
+
+TEST(redis_lineage, the_same_server_with_a_new_name_stays_joined) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_probe(a_master("r1", "ha9")), action::join);
+}
+
 TEST(redis_lineage, a_server_that_was_started_anew_without_its_data_is_a_stranger) {
   lineage l;
   l.judge_commands(server_a);

@@ -4,7 +4,8 @@
 -- No lease becomes shorter: two renewals of one claim may arrive in the other order, and the client
 -- relies on the longer one. It is written all the same, which only a master does.
 -- KEYS: K, M of each lock. ARGV, for each: id, ttl in ms, the note of the holder for M or ''.
--- {time, for each: 1 renewed | 0 another owner | 2 no owner | -1 not now}
+-- {time, for each: 1 renewed | 0 another owner | 2 no owner | -1 not now}, or the error of a
+-- replica, which the client leaves for its master.
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local out = {now}
@@ -31,6 +32,9 @@ for i = 1, #KEYS, 2 do
   if owner == id then
     state = redis.pcall('PEXPIRE', KEYS[i], math.max(ttl, redis.call('PTTL', KEYS[i])))
     if type(state) == 'table' then
+      if string.find(state.err, 'READONLY', 1, true) then
+        return redis.error_reply('READONLY the server is a replica')
+      end
       state = -1
     elseif about ~= '' then
       remove_lost_holders(KEYS[i + 1], id)

@@ -5,6 +5,7 @@
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local out = {now}
+local is_replica = false
 local function renew(K, R, M, id, ttl, about)
   local owner = redis.pcall('GET', K)
   if type(owner) ~= 'string' then return owner and 0 or 2 end
@@ -18,7 +19,10 @@ local function renew(K, R, M, id, ttl, about)
     if not ends or tonumber(ends) <= now then return 0 end
   end
   local done = redis.pcall('PEXPIRE', K, math.max(ttl, redis.call('PTTL', K)))
-  if type(done) == 'table' then return -1 end
+  if type(done) == 'table' then
+    is_replica = string.find(done.err, 'READONLY', 1, true)
+    return -1
+  end
   if not alone then
     ends = math.max(ends, now + ttl * 1000)
     local added = redis.pcall('ZADD', R, string.format('%.0f', ends), id)
@@ -36,5 +40,6 @@ local function renew(K, R, M, id, ttl, about)
 end
 for i = 1, #KEYS, 3 do
   out[#out + 1] = renew(KEYS[i], KEYS[i + 1], KEYS[i + 2], ARGV[i], ARGV[i + 1], ARGV[i + 2])
+  if is_replica then return redis.error_reply('READONLY the server is a replica') end
 end
 return out
