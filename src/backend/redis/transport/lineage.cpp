@@ -39,7 +39,8 @@ bool lineage::is_before(std::string_view older, std::string_view newer) const no
   const node* at = find(newer);
   for (std::size_t steps = 0; at && steps <= remembered_max; ++steps) {
     if (at->before.empty()) return false;
-    if (at->before == sought) return true;
+    // It may have been learned before its first name was known.
+    if (first_name(at->before) == sought) return true;
     at = find(at->before);
   }
   return false;

@@ -162,6 +162,13 @@ TEST(redis_lineage, the_same_server_with_a_new_reign_is_joined_anew) {
   EXPECT_EQ(l.judge_probe(a_master("r2", "hd", "hc")), action::move) << "and is followed";
 }
 
+TEST(redis_lineage, a_master_whose_new_name_is_learned_after_its_successor_is_refused) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_commands(a_master("r2", "hb", "ha9")), action::join_stranger);
+  EXPECT_EQ(l.judge_commands(a_master("r1", "ha9")), action::refuse);
+}
+
 TEST(redis_lineage, the_same_server_with_a_new_name_stays_joined) {
   lineage l;
   l.judge_commands(server_a);
