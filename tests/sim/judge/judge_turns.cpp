@@ -49,7 +49,7 @@ void judge::note_use(const machine& m) {
   use& of = uses_[&m];
   const moment now = world_.time.now();
   const bool holds = std::ranges::any_of(stays_, [&](const stay& s) { return s.where == &m; });
-  if (!holds && now - of.last > world_.time_to_reach() * 4) of.since = now;
+  if (!holds && now - of.last > world_.time_to_reach()) of.since = now;
   of.last = now;
 }
 

@@ -123,7 +123,7 @@ void redis_roles::demote(int server) {
 
 // A client that has seen the other server only goes on there, as nothing tells it.
 void redis_roles::lead_name_back(const fault& f) {
-  if (is_led_back_ || leading_ != newest_ || named_ != newest_) return;
+  if (is_led_back_ || stands_ || leading_ != newest_ || named_ != newest_) return;
   if (!world_.all_have_seen(newest_, pipes_then_)) return;
   is_led_back_ = true;
   lead_name_to(1 - newest_, fault::share::none);
