@@ -95,7 +95,7 @@ void lineage::learn(const server_identity& s) {
     if (known != processes_.end()) processes_.erase(known);
     keep(processes_, {s.run_id, s.history});
   }
-  node n{std::string(first_name(s.history)), std::string(first_name(s.history_before))};
+  node n{std::string(first_name(s.history)), std::string(first_name(s.history_before)), {}, {}};
   if (n.before == n.history) n.before.clear();
   if (is_master) {
     n.address = s.address;
