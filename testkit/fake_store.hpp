@@ -51,7 +51,7 @@ class fake_store final : public seam::lock_store, public seam::connection {
   int grouped_requests();    // requests that are to be granted in one step with others
   // Called at each renewal, on its thread. Set it before there are other threads.
   void on_renewal(std::function<void()> hook) { on_renewal_ = std::move(hook); }
-  // Called by close(), likewise, with the number of claims that hold a lock.
+  // Called by close() with the number of claims that hold a lock. Set it as early.
   void on_close(std::function<void(std::size_t)> hook) { on_close_ = std::move(hook); }
   // Before the lock of that name is first used. The loop outlives the client.
   void give_loop(const std::string& name, base::caller_driver& loop) { loops_[name] = &loop; }

@@ -18,6 +18,8 @@ struct address {
   std::string path;  // of a Unix socket; then host and port mean nothing
 };
 
+std::string text_of(const address&);  // "host:port", "[::1]:port", or the path
+
 struct tls_terms {      // the peer's certificate and name are always verified; TLS 1.2 or newer
   std::string host;     // the name the certificate must have
   std::string ca_file;  // PEM; empty: the system's

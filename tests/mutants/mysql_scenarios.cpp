@@ -1,4 +1,7 @@
 // What a claim with MySQL may do.
+#include <algorithm>
+#include <vector>
+
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_MYSQL
@@ -94,35 +97,34 @@ static std::string an_idle_transaction_ends_locks_earlier() {
   return t.sink.last.deadline < before + 4s ? "" : "the server frees the lock before the deadline";
 }
 
-static std::string a_replica_is_refused() {
-  server_fixture t("row");
-  bool is_closed = false;
-  t.net.while_blocked = [&] {
-    t.greet(0, {"read_only", "ON"});
-    is_closed = t.connections[0]->closes;
-    if (is_closed) return t.close_requested();
-    while (t.awaits(0, "SELECT name")) t.reply(0, {});
-  };
-  try {
-    t.over.open();
-  } catch (const lock_error&) {}
-  return is_closed ? "" : "locks are granted by a server that others do not use";
-}
-
-static std::string no_server_is_used_where_two_take_writes() {
-  server_fixture t("row", 2);
+// Whether a client closes all its connections to servers that greet it so, and does not open.
+static bool is_refused(server_fixture& t, const std::vector<my::sql_row>& greetings) {
   bool are_closed = false;
   t.net.while_blocked = [&] {
-    t.greet(0);
-    t.greet(1);
-    are_closed = t.connections[0]->closes && t.connections[1]->closes;
+    for (std::size_t i = 0; i < greetings.size(); ++i) t.greet(i, greetings[i]);
+    are_closed = std::ranges::all_of(t.connections, [](const auto& c) { return c->closes; });
     if (are_closed) return t.close_requested();
     while (t.awaits(0, "SELECT name")) t.reply(0, {});
   };
   try {
     t.over.open();
   } catch (const lock_error&) {}
-  return are_closed ? "" : "locks are granted by one of two servers that do not know each other's";
+  return are_closed;
+}
+
+static std::string a_replica_is_refused() {
+  server_fixture t("row");
+  return is_refused(t, {{"read_only", "ON"}})
+             ? ""
+             : "locks are granted by a server that others do not use";
+}
+
+static std::string no_server_is_used_where_two_take_writes() {
+  server_fixture t("row", 2);
+  const my::sql_row writable{"read_only", "OFF"};
+  return is_refused(t, {writable, writable})
+             ? ""
+             : "locks are granted by one of two servers that do not know each other's";
 }
 
 static std::string renewals_go_to_the_primary() {

@@ -40,7 +40,7 @@ void read_place(const seam::open_args& o, settings& out) {
       return other.host == server.host && other.port == server.port;
     };
     if (std::ranges::any_of(out.servers, is_same))
-      refuse(o, "the host " + server.host + ':' + std::to_string(server.port) + " is named twice");
+      refuse(o, "the server " + base::text_of(server) + " is named twice");
     out.servers.push_back(std::move(server));
   }
   std::string_view path = o.where.path();

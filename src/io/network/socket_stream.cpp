@@ -47,12 +47,6 @@ void reset(int fd) noexcept {
 
 }  // namespace
 
-std::string text_of(const base::address& a) {
-  if (!a.path.empty()) return a.path;
-  const bool is_ipv6 = a.host.find(':') != std::string::npos;
-  return (is_ipv6 ? '[' + a.host + ']' : a.host) + ':' + std::to_string(a.port);
-}
-
 // Leads the look-up thread to its stream while that exists.
 struct socket_stream::pending_look_up {
   std::mutex mutex;

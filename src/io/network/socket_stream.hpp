@@ -14,8 +14,6 @@
 
 namespace holdfast::io {
 
-std::string text_of(const base::address&);
-
 // Kept alive by its stream and by its pending operations. The thread that writes sends the bytes;
 // the driving thread sends what the kernel does not take at once.
 class socket_stream final : public std::enable_shared_from_this<socket_stream> {

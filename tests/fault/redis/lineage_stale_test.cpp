@@ -79,8 +79,8 @@ TEST_P(redis_stale_master, is_accepted_when_the_newer_one_has_become_its_replica
   EXPECT_TRUE(takes_the_lock(back.mine));
 }
 
-// The network between the two was cut before the promotion: it takes the newer one for its replica
-// still, and is told so by nobody.
+// The network between the two was cut before the promotion, so it still lists the newer one as an
+// online replica.
 TEST_P(redis_stale_master, is_refused_though_it_lists_the_newer_one_as_its_replica) {
   redis_server a, b;
   tcp_proxy between(a.port());

@@ -9,10 +9,14 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
+namespace {
+
 // A client that the name has led to a replica for so long tries again after pauses that grow.
-static moment pause_after(moment in_vain) {
+moment pause_after(moment in_vain) {
   return in_vain > 0ns ? std::min<moment>(2500ms, in_vain * 5 / 4 + 150ms) : 0ns;
 }
+
+}  // namespace
 
 redis_roles::redis_roles(world& w, model_redis::wall_clock clock)
     : world_(w), pair_(std::move(clock), [this] { on_effects(); }) {}
@@ -72,7 +76,7 @@ void redis_roles::promote(const fault& f) {
       if (!stands_) pair_.deliver_all();
       is_lossy_ = pair_.is_under_way();
       pair_.promote(to, std::exchange(stands_, false));
-      // Of those that have not heard of the failover before: they never left this server.
+      // A client that has not noticed the failover before is still at this server.
       if (std::exchange(was_swapped_, false) && named_ != to)
         world_.watch->moved(window(fault::share::none));
       was_taken_back_ = false;
@@ -127,9 +131,7 @@ void redis_roles::lead_name_back(const fault& f) {
   if (!world_.all_have_seen(newest_, pipes_then_)) return;
   is_led_back_ = true;
   lead_name_to(1 - newest_, fault::share::none);
-  const moment ends = world_.time.now() + f.lasts + pause_after(f.lasts);
-  for (const machine* const m : world_.living())
-    world_.excused.add(*m, ends, ends + world_.schedule.op_timeout * 3 + 6s, true);
+  excuse_clients(world_.time.now() + f.lasts + pause_after(f.lasts));
   constexpr double shares[] = {0, 0.5, 1};
   world_.cut_connections_to(newest_, shares[static_cast<int>(f.cuts)]);
   world_.later(f.lasts, [this] {
@@ -156,7 +158,7 @@ void redis_roles::lead_name_to(int server, fault::share cuts) {
   constexpr double shares[] = {0, 0.5, 1};
   named_ = server;
   named_since_ = world_.time.now();
-  excuse_clients();
+  excuse_clients(world_.time.now());
   world_.cut_connections_to(1 - server, shares[static_cast<int>(cuts)]);
   world_.change_server([&] { look_who_leads(cuts); });
 }
@@ -167,15 +169,14 @@ void redis_roles::look_who_leads(fault::share cuts) {
   is_lossy_ = is_lossy_ || (wrote_more && !was_swapped_);
   world_.watch->moved(window(cuts));
   leading_ = newest_;
-  excuse_clients();
+  excuse_clients(world_.time.now());
   if (is_lossy_) on_loss();
 }
 
-// Each until it is answered by the server that leads.
-void redis_roles::excuse_clients() {
-  const moment now = world_.time.now();
+// Each until the server that leads answers it, from then on.
+void redis_roles::excuse_clients(moment from) {
   for (const machine* const m : world_.living())
-    world_.excused.add(*m, now, now + world_.schedule.op_timeout * 3 + 6s, true);
+    world_.excused.add(*m, from, from + world_.schedule.op_timeout * 3 + 6s, true);
 }
 
 // How long users of the server that led before may believe in it: docs/safety.md.

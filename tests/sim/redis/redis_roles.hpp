@@ -46,7 +46,7 @@ class redis_roles {
   void lead_name_to(int server, fault::share cuts);
   void look_who_leads(fault::share cuts);
   moment window(fault::share cuts) const;
-  void excuse_clients();
+  void excuse_clients(moment from);
 
   world& world_;
   redis_pair pair_;

@@ -48,7 +48,8 @@ class mariadb_connector final : public sql_connector {
   io::client_reactor& reactor_;
   const endpoint& where_;
   std::atomic<bool> is_stopped_ = false;
-  // Of each server, made with the first attempt: one that is silent holds up no other.
+  // One for each server, so that a silent server does not delay attempts to reach the others. Made
+  // with the first attempt.
   std::vector<std::unique_ptr<base::worker>> workers_;
 };
 

@@ -17,15 +17,6 @@ namespace holdfast::mysql {
 using base::mutant;
 using base::planted;
 
-namespace {
-
-std::string name_of(const base::address& a) {
-  const bool is_ipv6 = a.host.find(':') != a.host.npos;
-  return (is_ipv6 ? '[' + a.host + ']' : a.host) + ':' + std::to_string(a.port);
-}
-
-}  // namespace
-
 void transport::choose_primary(time_point now) {
   group& g = of(lane::commands);
   if (is_choosing()) return;
@@ -85,18 +76,18 @@ failure transport::no_primary(const std::vector<session*>& writable) const {
   failure out{errc::unavailable, {}};
   if (!writable.empty()) {
     for (const session* const s : writable)
-      out.text += (out.text.empty() ? "" : " and ") + name_of(where_.servers[s->server()]);
+      out.text += (out.text.empty() ? "" : " and ") + base::text_of(where_.servers[s->server()]);
     out.text += " both take writes; set read_only=ON on the one that is not the primary";
     return out;
   }
   for (std::size_t i = 0; i < troubles_.size(); ++i)
-    out.text += (i == 0 ? "" : "; ") + name_of(where_.servers[i]) + ": " + troubles_[i].text;
+    out.text += (i == 0 ? "" : "; ") + base::text_of(where_.servers[i]) + ": " + troubles_[i].text;
   const auto is_same = [&](const failure& f) { return f.code == troubles_.front().code; };
   if (std::ranges::all_of(troubles_, is_same)) out.code = troubles_.front().code;
   return out;
 }
 
-// What it still executes is answered. Locks that its connections hold end with them.
+// Each connection is closed once its statement is answered, and the locks that it holds are lost.
 void transport::on_demoted(session& s, time_point now) {
   if (primary_ != s.server()) return;
   for (const group& g : groups_)

@@ -44,7 +44,7 @@ class session final : private connection_events {
   void execute(std::string statement, statement_handler&, time_point now, time_point due);
   void close() { connection_->close(); }
   void give_up(failure why) { refuse(std::move(why)); }  // closes it for that reason
-  void retire(failure why);  // likewise, once its statement, if any, is answered
+  void retire(failure why);  // closes it for that reason once no statement is under way
 
   lane of() const noexcept { return lane_; }
   std::size_t server() const noexcept { return server_; }
@@ -93,8 +93,8 @@ class session final : private connection_events {
   duration idle_timeout_{};
   std::int64_t max_connections_ = 0;
   std::uint64_t id_ = 0;
-  failure refusal_;     // why this client closes it; code {}: it does not
-  failure retirement_;  // why it will; likewise
+  failure refusal_;     // the reason why this client closes it; code {}: it does not
+  failure retirement_;  // the reason to close it after the statement under way; code {}: none
 };
 
 }  // namespace holdfast::mysql

@@ -16,8 +16,8 @@
 //                | the client as from a master               |
 //   commands     | one of another history                    | join as a stranger: nothing that was
 //                |                                           | known of the data counts
-//   the others   | that of the commands, a replica now, or   | move: all connections are made anew
-//                | one that was a replica meanwhile          |
+//   the others   | that of the commands, which is a replica  | move: all connections are made anew
+//                | or has been one since                     |
 //   messages,    | that of the commands                      | join
 //   renewals     | one that follows that                     | move
 //                | any other                                 | retry; move the third time, unless a
