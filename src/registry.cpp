@@ -34,10 +34,14 @@ std::span<const scheme> schemes() noexcept {
       {"redis", redis::open, "HOLDFAST_WITH_REDIS"},
       {"rediss", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"redlock", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"redlocks", redis::open, "HOLDFAST_WITH_REDIS"},
 #else
       {"redis", nullptr, "HOLDFAST_WITH_REDIS"},
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redlock", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redlocks", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
 #ifdef HOLDFAST_WITH_MYSQL
       {"mysql", mysql::open, "HOLDFAST_WITH_MYSQL", nullptr, mysql::schema},
@@ -54,7 +58,6 @@ std::span<const scheme> schemes() noexcept {
       {"redis+sentinel", nullptr, ""},
       {"redis+cluster", nullptr, ""},
       {"redis+shards", nullptr, ""},
-      {"redlock", nullptr, ""},
   };
   return table;
 }

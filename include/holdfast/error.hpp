@@ -24,7 +24,7 @@ inline namespace HOLDFAST_API v0 {
 //   owner_dead                    | lost
 //   operation_not_permitted       | not_held, forked
 //   resource_deadlock_would_occur | would_self_deadlock
-//   host_unreachable              | unavailable
+//   host_unreachable              | unavailable, no_quorum
 //   state_not_recoverable         | outcome_unknown
 //   permission_denied             | refused
 //   not_supported                 | unsupported
@@ -36,7 +36,8 @@ inline namespace HOLDFAST_API v0 {
 //
 //   retry  | errc
 //   -------+---------------------------------------------------------------------------------------
-//   yes    | timed_out, canceled: the lock was busy; unavailable: the store was out of reach
+//   yes    | timed_out, canceled: the lock was busy; unavailable, no_quorum: the store was out of
+//          | reach
 //   anew   | lost, not_held: acquire again, and repeat the work that needs the lock; closed: open a
 //          | new client; outcome_unknown: an acquire or release may have taken effect, and to
 //          | acquire again is safe; a write must be checked at the resource first
@@ -66,12 +67,15 @@ enum class errc {
   // A range of numbers of the store is used up, and no lock can be granted there: the sequence of a
   // lock's nodes, the epochs of an ensemble. It does not pass by itself.
   exhausted,
+  // With redlock: too few of the servers can be reached, or may vote, for a majority. The reason
+  // names each of these servers. Passes by itself.
+  no_quorum,
 };
 
 // Conditions that group the reasons: if (ec == holdfast::outcome::unavailable) ...
 enum class outcome {
   busy = 1,     // timed_out, canceled
-  unavailable,  // unavailable, outcome_unknown, refused, exhausted
+  unavailable,  // unavailable, no_quorum, outcome_unknown, refused, exhausted
   lost,         // lost, not_held, forked, closed
   usage,        // would_self_deadlock, unsupported, mismatch, bad_url, bad_name, bad_option
 };

@@ -33,6 +33,8 @@ constexpr errc_row rows[] = {
     {errc::closed, outcome::lost, std::errc::bad_file_descriptor, "the client was closed"},
     {errc::exhausted, outcome::unavailable, std::errc::value_too_large,
      "a range of numbers of the store is used up"},
+    {errc::no_quorum, outcome::unavailable, std::errc::host_unreachable,
+     "too few servers for a majority"},
 };
 
 const errc_row* find(int code) noexcept {

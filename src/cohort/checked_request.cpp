@@ -28,7 +28,8 @@ base::failure ttl_fault(const acquire_options& o, const cohort::lock_rules& rule
   if (!has_ttl && rules.options.strict)
     return {errc::unsupported, "its locks have no ttl; leave the option out, or ?strict=1"};
   const auto fault = seam::ttl_fault(*o.ttl, rules.options);
-  return fault.empty() ? base::failure{} : base::failure{errc::bad_option, std::string(fault)};
+  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
+  return seam::limit_fault(*o.ttl, rules.can.ttl_max);
 }
 
 }  // namespace

@@ -349,8 +349,8 @@ void cohort::on_refused(claim_record& c, const failure& why) {
   if (&c != requesting_) return;
   requesting_ = nullptr;
   c.now = state::idle;
-  const bool is_of_attempts =
-      why.code == errc::timed_out || (why.code == errc::unavailable && c.one_attempt);
+  const bool is_out = why.code == errc::unavailable || why.code == errc::no_quorum;
+  const bool is_of_attempts = why.code == errc::timed_out || (is_out && c.one_attempt);
   answer_waiters(why, is_of_attempts);
   request_next();
 }

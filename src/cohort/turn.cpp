@@ -51,7 +51,8 @@ base::failure extension_fault(const turn* t, std::chrono::milliseconds ttl) {
                                                         : seam::client_options());
   if (!fault.empty()) return {errc::bad_option, std::string(fault)};
   if (!t) return {errc::not_held, {}};
-  return {t->status(), {}};
+  if (const auto status = t->status()) return {status, {}};
+  return seam::limit_fault(ttl, t->home.rules().can.ttl_max);
 }
 
 }  // namespace holdfast::inline v0::detail

@@ -2,6 +2,8 @@
 #pragma once
 #include <holdfast/options.hpp>
 
+#include "base/environment.hpp"
+
 namespace holdfast::seam {
 
 // The lifetime of a grant.
@@ -55,6 +57,8 @@ struct capabilities {
   bool own_reader_tokens = false;  // each grant to a reader has a number; else readers share one
   bool writer_preference = false;  // a writer that waits keeps later readers out
   bool downgrade = false;
+  // No lease may last longer without a renewal; max(): there is no limit but that for all backends.
+  base::duration ttl_max = base::duration::max();
   bool unsafe = false;  // a demonstration: two may hold it without a fault of either
 
   // The core calls claim::renew(). Otherwise the deadlines, if any, move by unasked on_extended().

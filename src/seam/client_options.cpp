@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "base/url_parts.hpp"
 
@@ -123,6 +124,12 @@ std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options& 
   if (ttl < ttl_min || ttl > ttl_max) return "give a ttl from 100 ms to 366 days";
   if (worth(ttl, o.clock_skew) < ttl / 2) return "clock-skew takes half of the ttl; raise the ttl";
   return {};
+}
+
+base::failure limit_fault(duration ttl, duration most) {
+  if (ttl <= most) return {};
+  return {errc::bad_option, "the ttl is longer than max-ttl, which is " + text_of(most) +
+                                "; give all clients of these servers a larger ?max-ttl="};
 }
 
 duration parse_duration(std::string_view text, std::string_view what) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "base/failure.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 
@@ -47,6 +48,8 @@ inline duration worth(duration ttl, duration clock_skew) noexcept {
 }
 // Empty, or what is wrong with a ttl of this client and the remedy.
 std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options&) noexcept;
+// The same for a backend whose leases have a limit of their own; code {}: it can be used.
+base::failure limit_fault(base::duration ttl, base::duration most);
 
 // Reads the common options of the URL and returns the others in `rest`, for the backend. Throws
 // lock_error (bad_option) for an invalid value.

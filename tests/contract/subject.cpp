@@ -18,6 +18,12 @@ std::vector<expected_failure> failures_of_redisson() {
   };
 }
 
+std::vector<expected_failure> failures_of_redlock() {
+  return {{"inspect_shows_the_holder_and_its_note", only_owners},
+          {"a_lingering_lock_is_acquired_again_under_its_grant",
+           "nobody tells the holder whether another client waits"}};
+}
+
 std::vector<expected_failure> failures_of_readers_and_writers() {
   std::vector<expected_failure> out = failures_of_redisson();
   out.push_back({"inspect_shows_each_reader", only_owners});
@@ -229,6 +235,13 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .has_outages = true,
        .most_not_applicable = 35,
        .expected_failures = failures_of_getset()},
+      {.name = "redlock_redis",
+       .make = make_redlock_subject,
+       .modes = of_a_mutex,
+       .can = {.ttl = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .most_not_applicable = 35,
+       .expected_failures = failures_of_redlock()},
       {.name = "redisson_redis",
        .make = make_redis_subject,
        .options = "layout=redisson",

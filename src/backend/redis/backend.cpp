@@ -4,6 +4,7 @@
 
 #include "backend/redis/diagnosis/diagnosis.hpp"
 #include "backend/redis/layouts/layouts.hpp"
+#include "backend/redis/topologies/independent.hpp"
 #include "backend/redis/topologies/single.hpp"
 #include "base/fail.hpp"
 
@@ -42,6 +43,17 @@ class last_replies final : public io::blocking_wait {
   const layout_family& layouts_;
 };
 
+std::unique_ptr<topology> make_topology(io::client_reactor& r, const settings& s) {
+  if (s.servers.empty()) return std::make_unique<single>(r, s, every_script());
+  return std::make_unique<independent>(r, s.servers, every_script());
+}
+
+seam::store_family names_of(const settings& s) {
+  if (s.layout == layout_of_redlock)
+    return {"Redlock", ": open one of these servers as redis:, which has every kind of lock"};
+  return {"layout " + s.layout, std::string(other_kinds)};
+}
+
 }  // namespace
 
 seam::backend open(const seam::open_args& o) {
@@ -54,9 +66,8 @@ seam::backend open(const seam::open_args& o) {
 backend::backend(base::environment& env, settings s)
     : settings_(std::move(s)),
       reactor_(env, {"holdfast-redis", "holdfast-io", "holdfast-hold"}, settings_.text),
-      layouts_(make_layouts(reactor_, settings_),
-               {"layout " + settings_.layout, std::string(other_kinds)}),
-      topology_(std::make_unique<single>(reactor_, settings_, every_script())) {
+      layouts_(make_layouts(reactor_, settings_), names_of(settings_)),
+      topology_(make_topology(reactor_, settings_)) {
   const std::lock_guard guard(reactor_.mutex());
   reactor_.log().write_to(settings_.log);
   layouts_.attach(*topology_);

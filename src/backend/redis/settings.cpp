@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/redis/layouts/layouts.hpp"
+#include "backend/redis/layouts/redlock/tally.hpp"
 #include "base/fail.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
@@ -23,12 +24,23 @@ constexpr double databases_max = 1 << 20;
   base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
+base::address address_of(const url::endpoint& e) {
+  base::address out;
+  out.host = e.host;
+  out.port = e.port ? e.port : default_port;
+  return out;
+}
+
 int database_of(const seam::open_args& o, std::string_view text) {
   int n = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc{} || end != text.data() + text.size() || n < 0)
     refuse(o, "the path is the number of a database, as in redis://host:6379/0");
   return n;
+}
+
+bool is_redlock(const seam::open_args& o) {
+  return o.where.scheme() == "redlock" || o.where.scheme() == "redlocks";
 }
 
 void read_place(const seam::open_args& o, settings& out) {
@@ -42,9 +54,14 @@ void read_place(const seam::open_args& o, settings& out) {
     if (out.where.path.size() > path_max) refuse(o, "the socket's path is longer than 107 bytes");
     return;
   }
-  if (endpoints.size() != 1) refuse(o, "name one host: redis://host:6379");
-  out.where.host = endpoints[0].host;
-  out.where.port = endpoints[0].port ? endpoints[0].port : default_port;
+  if (endpoints.size() != 1 && !is_redlock(o))
+    refuse(o, "name one host: redis://host:6379; several independent servers are redlock://a,b,c");
+  if (endpoints.size() < 3 && is_redlock(o))
+    refuse(o,
+           "name three servers at least, each an independent master: redlock://a,b,c; with fewer "
+           "the failure of one leaves no majority");
+  if (endpoints.size() > redlock_servers_max) refuse(o, "name at most 15 servers");
+  out.where = address_of(endpoints[0]);
   std::string_view path = o.where.path();
   if (path.starts_with('/')) path.remove_prefix(1);
   if (!path.empty()) out.database = database_of(o, path);
@@ -65,12 +82,42 @@ int database_option(const seam::open_args& o, const seam::own_options& own,
   return database;
 }
 
+// Each server has the user, the password, the database and the times of all.
+void read_servers(const seam::open_args& o, settings& out) {
+  for (const url::endpoint& e : o.where.endpoints()) {
+    endpoint& to = out.servers.emplace_back(out);
+    to.where = address_of(e);
+    if (to.tls) to.tls->host = to.where.host;
+    to.text = base::text_of(to.where);
+    const auto is_same = [&](const endpoint& other) { return other.text == to.text; };
+    if (std::ranges::count_if(out.servers, is_same) > 1)
+      refuse(o, "it names " + to.text + " twice; each server has one vote");
+  }
+}
+
+void read_redlock_options(const seam::open_args& o, seam::own_options& own, settings& out) {
+  out.max_ttl = 1min;
+  own.time("max-ttl", out.max_ttl);
+  out.max_ttl = std::chrono::ceil<std::chrono::milliseconds>(out.max_ttl);
+  if (const base::failure f = seam::limit_fault(o.shared.ttl, out.max_ttl); f.code)
+    own.refuse(f.text);
+  out.node_timeout = std::clamp<duration>(o.shared.ttl / 20, 20ms, 500ms);
+  own.time("node-timeout", out.node_timeout);
+  if (out.node_timeout < 1ms || out.node_timeout > o.shared.ttl / 4)
+    own.refuse("node-timeout: give at least 1ms, and at most a quarter of the ttl");
+}
+
 void read_options(const seam::open_args& o, settings& out) {
   seam::own_options own(o);
   own.text("prefix", out.prefix);
   own.read("db", [&](std::string_view value) { out.database = database_option(o, own, value); });
-  own.layout(out.layout, {is_layout, layout_names, danger_of});
-  own.flag("fair", out.is_fair);
+  if (is_redlock(o)) {
+    out.layout = layout_of_redlock;
+    read_redlock_options(o, own, out);
+  } else {
+    own.layout(out.layout, {is_layout, layout_names, danger_of});
+    own.flag("fair", out.is_fair);
+  }
   if (own.time("probe", out.probe) && out.probe != duration::zero())
     out.probe = std::clamp<duration>(out.probe, 100ms, 24h);
   if (own.time("stale-after", out.stale_after) && out.layout != "getset")
@@ -106,11 +153,12 @@ settings read_settings(const seam::open_args& o) {
   base::process_identity me = o.env.process();
   out.host = std::move(me.host);
   out.process = me.pid;
-  if (o.where.scheme() == "rediss") {
+  if (o.where.scheme() == "rediss" || o.where.scheme() == "redlocks") {
     out.tls.emplace();
     out.tls->host = out.where.host;
   }
   read_options(o, out);
+  if (is_redlock(o)) read_servers(o, out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // The settings of a redis: URL.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "backend/redis/transport/endpoint.hpp"
 #include "claim/recipe.hpp"
@@ -9,9 +10,13 @@
 namespace holdfast::redis {
 
 struct settings : endpoint {
-  std::string layout;    // of layouts/layouts.hpp
-  bool is_fair = false;  // of layout redisson: its mutexes are RFairLocks
-  std::string prefix;    // of every key of a lock
+  std::vector<endpoint> servers;  // of redlock:; elsewhere the settings are the one
+  std::string layout;             // of layouts/layouts.hpp
+  bool is_fair = false;           // of layout redisson: its mutexes are RFairLocks
+  std::string prefix;             // of every key of a lock
+  // Of redlock:, no lease is longer than max_ttl, the same for all clients of the servers. A request
+  // counts that is answered within the node_timeout.
+  base::duration max_ttl{}, node_timeout{};
   base::duration stale_after = std::chrono::seconds{30};  // of layout getset
   claims::timing rules;
   std::string host;  // of this machine, shown by inspect()

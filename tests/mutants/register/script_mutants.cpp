@@ -73,6 +73,19 @@ std::vector<mutant> about_owners_and_numbers() {
   };
 }
 
+std::vector<mutant> about_redlock() {
+  return {
+      in_scripts("empty_server_votes", "A server that has lost its number does not vote (5)",
+                 {{"redlock/vote", "redis.call('HEXISTS', KEYS[2], 'number') == 0", "false"}}),
+      in_scripts("unowned_lock_raised", "A server is raised only while it has the lock (5)",
+                 {{"redlock/raise", "redis.pcall('GET', KEYS[1]) ~= ARGV[1]", "false"}}),
+      in_scripts("unowned_lock_deleted", "A release compares the owner (4)",
+                 {{"redlock/release", "owner ~= ARGV[1]", "not owner"}}),
+      in_scripts("unowned_lock_renewed", "A renewal compares the owner (4)",
+                 {{"redlock/renew", "owner ~= ARGV[1]", "not owner"}}),
+  };
+}
+
 std::vector<mutant> about_redisson() {
   return {
       in_scripts("double_count", "An acquire that arrives twice counts once (3)",
@@ -207,7 +220,7 @@ std::vector<mutant> about_permits_and_groups() {
 
 std::vector<mutant> script_mutants() {
   std::vector<mutant> out = about_owners_and_numbers();
-  for (const auto more : {about_redisson, about_the_queue, about_permits_and_groups})
+  for (const auto more : {about_redlock, about_redisson, about_the_queue, about_permits_and_groups})
     for (mutant& m : more()) out.push_back(std::move(m));
   return out;
 }

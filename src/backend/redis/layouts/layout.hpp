@@ -25,9 +25,9 @@ class layout : public seam::lock_store {
   // All with the reactor's mutex held.
   void attach(topology&);
   void detach() noexcept;
-  void retry_now(time_point now);     // a caller's timeout is near
-  void withdraw_all(time_point now);  // the client ends
-  bool is_settled() const noexcept;   // nothing has to be withdrawn any more
+  void retry_now(time_point now);            // a caller's timeout is near
+  void withdraw_all(time_point now);         // the client ends
+  virtual bool is_settled() const noexcept;  // nothing has to be withdrawn any more
   // Ends what waits for an answer; nothing more is sent for it.
   virtual void end_claims(errc, const std::string& why, time_point now, base::event_queue&) = 0;
   virtual bool is_dispatching() const = 0;  // a claim's sink is being called

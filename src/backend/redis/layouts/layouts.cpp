@@ -12,6 +12,7 @@
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
 #include "backend/redis/layouts/redisson_permits/codec.hpp"
 #include "backend/redis/layouts/redisson_rw/codec.hpp"
+#include "backend/redis/layouts/redlock/redlock_layout.hpp"
 #include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/layouts/setnx/codec.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
@@ -106,11 +107,15 @@ std::string layout_names() {
 }
 
 std::vector<std::unique_ptr<layout>> make_layouts(io::client_reactor& r, const settings& s) {
+  std::vector<std::unique_ptr<layout>> out;
+  if (s.layout == layout_of_redlock) {
+    out.push_back(std::make_unique<redlock_layout>(r, s));
+    return out;
+  }
   const entry& found = *layout_of(s.layout);
   if (!found.warning.empty())
     base::log(s.log, log_level::warning,
               "layout=" + s.layout + " is " + std::string(found.warning));
-  std::vector<std::unique_ptr<layout>> out;
   for (const layout_maker make : found.makers)
     if (make == std::get<0>(found.makers) && s.is_fair)
       out.push_back(make_retrying<redisson_fair::codec>(r, s));

@@ -13,6 +13,8 @@ namespace holdfast::redis {
 
 inline constexpr std::string_view default_layout = "string";
 inline constexpr std::string_view redisson_family = "redisson";
+// That of redlock: URLs, which ?layout= does not name.
+inline constexpr std::string_view layout_of_redlock = "redlock";
 // Where a client has the kinds of lock that its layout lacks.
 inline constexpr std::string_view other_kinds =
     ": leave ?layout= out, or use layout=redisson, in all programs that share this lock";

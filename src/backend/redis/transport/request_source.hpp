@@ -21,7 +21,9 @@ class request_source {
   virtual void on_data_in_doubt() {}
   virtual void on_tick(time_point now, base::event_queue&) = 0;  // see transport::tick_by()
   virtual bool is_open() const noexcept { return true; }         // requests can be sent
-  virtual bool is_in_use() const noexcept = 0;                   // a claim holds or wants a lock
+  // Why nothing will ever be sent to this server. Code {}: nothing is known to prevent it.
+  virtual base::failure fault() const { return {}; }
+  virtual bool is_in_use() const noexcept = 0;  // a claim holds or wants a lock
 
  protected:
   ~request_source() = default;

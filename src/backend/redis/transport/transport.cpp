@@ -221,6 +221,8 @@ void transport::on_data_in_doubt() {
 }
 
 failure transport::why_not_open(bool is_overdue) const {
+  for (const request_source* s : sources_)
+    if (failure f = s->fault(); f.code) return f;
   const failure& last = commands_.last_failure();
   const bool has_failed_for_good = commands_.is_down() && !commands_.will_pass();
   if (last.code && (is_overdue || has_failed_for_good)) return last;

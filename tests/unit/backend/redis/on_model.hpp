@@ -3,6 +3,7 @@
 #pragma once
 #include <holdfast/holdfast.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <initializer_list>
@@ -22,13 +23,16 @@
 
 namespace holdfast::redis {
 
-class on_model final : public base::environment, public base::caller_driver {
+class on_model : public base::environment, public base::caller_driver {
  public:
   on_model() : model([this] { return time.wall(); }) {}
 
   client open(std::string_view options = {}) {
     return detail::client_access::open(url::parse("redis://model:1?" + std::string(options)), {},
                                        *this);
+  }
+  client open_url(std::string_view url) {
+    return detail::client_access::open(url::parse(url), {}, *this);
   }
   // What the server answers to a command of somebody else.
   std::string command(std::initializer_list<std::string_view> argv) {
@@ -56,11 +60,15 @@ class on_model final : public base::environment, public base::caller_driver {
   // Whatever the server sends goes through this, if it is set.
   std::function<std::string(std::string)> changed;
   bool refuses_connections = false;  // the new ones
+  // Servers that are out of reach, once their connections have ended; and stopped ones, whose bytes
+  // arrive once they go on.
+  std::vector<const sim::model_redis*> dead, stopped;
   std::vector<base::time_point> connection_attempts;
 
   testkit::manual_environment time;
   sim::model_redis model;
   sim::model_redis second{[this] { return time.wall(); }, 1};  // of the host "second"
+  sim::model_redis third{[this] { return time.wall(); }, 2};   // of the host "third"
 
   base::time_point now() noexcept override { return time.now(); }
   std::chrono::microseconds wall() noexcept override { return time.wall(); }
@@ -115,7 +123,9 @@ class on_model final : public base::environment, public base::caller_driver {
     // True when something happened.
     bool step() {
       if (!events) return false;
-      if (!is_open_ && world_.refuses_connections) return be_closed(), true;
+      if (std::ranges::find(world_.stopped, &server_) != world_.stopped.end()) return false;
+      const bool is_dead = std::ranges::find(world_.dead, &server_) != world_.dead.end();
+      if (!is_open_ && (world_.refuses_connections || is_dead)) return be_closed(), true;
       if (!std::exchange(is_open_, true)) return events->on_open(), true;
       if (!arrived_.empty()) {
         std::string bytes = std::exchange(arrived_, {});
@@ -149,7 +159,9 @@ class on_model final : public base::environment, public base::caller_driver {
     std::unique_ptr<base::stream> connect(const base::address& to, const base::tls_terms*,
                                           base::stream_events& e) override {
       world_.connection_attempts.push_back(world_.now());
-      auto& server = to.host == "second" ? world_.second : world_.model;
+      auto& server = to.host == "second"  ? world_.second
+                     : to.host == "third" ? world_.third
+                                          : world_.model;
       return std::make_unique<stream>(world_, server, e);
     }
     void request_flush(bool) noexcept override {}

@@ -1,0 +1,127 @@
+#include "backend/redis/layouts/redlock/codec.hpp"
+
+#include <functional>
+#include <string>
+
+#include "backend/redis/layouts/scripts.hpp"
+#include "backend/redis/server_time.hpp"
+
+namespace holdfast::redis::redlock {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view record_key = "holdfast:redlock";
+constexpr std::string_view channel_prefix = "hf:redlock:";
+
+constexpr required_command commands[] = {
+    {"set", "SET k v NX PX 1"},
+    {"get", "GET k"},
+    {"del", "DEL k"},
+    {"pttl", "PTTL k"},
+    {"pexpire", "PEXPIRE k 1"},
+    {"hexists", "HEXISTS holdfast:redlock number"},
+    {"hincrby", "HINCRBY holdfast:redlock number 1"},
+    {"hget", "HGET holdfast:redlock number"},
+    {"hset", "HSET holdfast:redlock number 1"},
+    {"hmget", "HMGET holdfast:redlock number"},
+    {"exists", "EXISTS holdfast:redlock"},
+    {"scan", "SCAN 0", needed_for::inspection},
+    {"type", "TYPE k", needed_for::inspection},
+    {"publish", "PUBLISH hf:redlock:k 0"},
+    {"subscribe", "SUBSCRIBE hf:redlock:k"},
+};
+
+constexpr const script* loaded[] = {&scripts::vote, &scripts::raise, &scripts::release,
+                                    &scripts::renew};
+
+constexpr codec_facts facts_of_redlock{
+    .can = {.life = seam::lifetime::ttl,
+            .queue = seam::order::none,
+            .wanted = seam::contention_signal::silent,
+            .modes = seam::bit_of(lock_mode::exclusive),
+            .tokens = true,
+            .processes = true,
+            .breakable = true},
+    // A message of a server that has failed meanwhile is lost: the nap is short.
+    .rules = {.has_channel = true, .try_is_idempotent = true, .nap_max = 5s},
+    .loaded = loaded,
+    .holders_script = &lua::scripts::holder,
+    .needs = {.commands = commands, .channels = "hf:redlock:*"},
+    .owner_prefix = "hfr:",
+};
+
+std::string channel_for(std::string_view key) { return std::string(channel_prefix).append(key); }
+
+ballot missing() noexcept { return {.what = vote::missing}; }
+
+}  // namespace
+
+codec::codec() noexcept : retrying_codec(facts_of_redlock) {}
+
+std::string codec::name_fault(std::string_view name) const {
+  if (!name.starts_with("holdfast:")) return {};
+  return "names starting with \"holdfast:\" are reserved; choose another name, or add ?prefix=";
+}
+
+std::string codec::channel_of(const lock_request& r) const { return channel_for(r.key); }
+
+void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+  using operation = retrying_operation;
+  switch (what) {
+    case operation::try_lock:
+    case operation::resolve:
+      out.call(scripts::vote, 2, 2) << r.key << record_key << r.owner << in_ms(r.ttl);
+      return;
+    case operation::release:
+    case operation::withdraw:
+      return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key));
+    case operation::renew: return out.call(scripts::renew, {r.key}, r.owner, in_ms(r.ttl));
+    case operation::subscribe:
+    case operation::downgrade:
+    case operation::none: return;
+  }
+}
+
+void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
+  append_renewals_by(lua::scripts::renew, out, all);
+}
+
+void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
+  eval(out, scripts::release, {key}, seen, channel_for(key));
+}
+
+void codec::append_raise(command_writer& out, const lock_request& r, std::int64_t number) const {
+  out.call(scripts::raise, 2, 2) << r.key << record_key << r.owner << number;
+}
+
+void codec::append_record_query(command_writer& out) const {
+  out.call(scripts::record, {record_key});
+}
+
+void codec::append_begin(command_writer& out, std::int64_t number, duration max_ttl,
+                         std::string_view run_id) const {
+  out.call(scripts::begin, {record_key}, number, in_ms(max_ttl), run_id);
+}
+
+ballot read_attempt(const value& v) {
+  constexpr std::int64_t busy = 0, ours = 1;
+  if (!v.is(value::kind::array) || v.size() < 2) return missing();
+  if (v[0].integer() == ours) return {.what = vote::yes, .number = v[1].integer()};
+  if (v[0].integer() != busy) return missing();
+  return {.what = vote::no,
+          .holder = std::hash<std::string_view>{}(v[1].text()),
+          .rest = span_of(v[2].integer())};
+}
+
+ballot read_comparison(const value& v) {
+  const bool is_raise = v.is(value::kind::array);
+  if (!is_raise && !v.is(value::kind::integer)) return missing();
+  const retrying_reply r = compared(is_raise ? v[0] : v, {});
+  if (r.what == retrying_reply::verdict::done) return {.what = vote::yes};
+  constexpr std::uint64_t somebody = 1;
+  return {.what = vote::no, .holder = r.why == errc::not_held ? 0 : somebody};
+}
+
+}  // namespace holdfast::redis::redlock

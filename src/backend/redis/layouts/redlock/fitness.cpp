@@ -1,0 +1,85 @@
+#include "backend/redis/layouts/redlock/fitness.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include "backend/redis/layouts/redlock/codec.hpp"
+#include "backend/redis/server_time.hpp"
+#include "backend/redis/transport/server_info.hpp"
+#include "base/log.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis::redlock {
+
+using base::mutant;
+using base::planted;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration look_again = 2s;
+
+std::optional<std::int64_t> integer_of(std::string_view text) noexcept {
+  std::int64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
+  return out;
+}
+
+// The uptime that a server reports is up to half a second too long, and follows steps of its clock.
+duration young_for(const server_state& s, duration max_ttl) noexcept {
+  if (!s.uptime || *s.uptime < 1s) return max_ttl;
+  const duration age = *s.uptime - 1s;
+  return age < max_ttl ? max_ttl - age : duration{};
+}
+
+// The locks of this record were set while this process ran, or an append-only file brought them
+// back.
+bool has_all_locks(const server_state& s) noexcept {
+  const bool is_older = s.record.begun_at != s.run_id;
+  return s.keeps_log && (is_older || planted(mutant::new_record_believed));
+}
+
+}  // namespace
+
+void read_info(std::string_view info, server_state& to) {
+  to.run_id = info_field(info, "run_id");
+  if (const auto seconds = integer_of(info_field(info, "uptime_in_seconds")))
+    to.uptime = std::chrono::seconds(*seconds);
+  to.keeps_log = info_field(info, "aof_enabled") == "1";
+  to.eviction = eviction_warning(info);
+}
+
+server_record read_record(const value& v) {
+  server_record out;
+  const std::optional<std::int64_t> number = integer_of(v[0].text());
+  if (!number || *number < 1 || *number > number_max) {
+    if (v.size() == 2) out.gone_for = std::max<duration>(span_of(v[1].integer()), {});
+    return out;
+  }
+  out.number = number;
+  out.max_ttl = span_of(integer_of(v[1].text()).value_or(0));
+  out.begun_at = v[2].text();
+  return out;
+}
+
+fitness judge(const server_state& s, duration max_ttl) {
+  if (!s.eviction.empty() && !planted(mutant::evicting_server_votes))
+    return {s.eviction, look_again};
+  if (s.is_empty())
+    return {"it has no record of earlier locks: it is new, or has lost its data",
+            std::clamp<duration>(max_ttl - s.record.gone_for, 500ms, look_again)};
+  if (s.record.max_ttl != max_ttl)
+    return {"its record is for max-ttl=" + base::text_of(s.record.max_ttl) +
+                ", and this client has max-ttl=" + base::text_of(max_ttl) +
+                "; give all clients the same",
+            look_again};
+  const duration young = has_all_locks(s) ? duration{} : young_for(s, max_ttl);
+  if (young <= duration{} || planted(mutant::restarted_server_votes)) return {};
+  return {"it was started not long ago and may have lost locks; it votes again in " +
+              base::text_of(std::chrono::ceil<std::chrono::seconds>(young)),
+          std::max<duration>(young, 500ms)};
+}
+
+}  // namespace holdfast::redis::redlock

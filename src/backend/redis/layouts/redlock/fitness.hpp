@@ -1,0 +1,49 @@
+// Whether one server of a Redlock may vote. One that has lost locks or its number would grant again
+// what is held, or give out tokens again. Pure.
+//
+// Source: "Performance, crash-recovery and fsync" in the Redis documentation of Redlock: a server
+// that was restarted without its locks stays out until the longest lease has ended.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/environment.hpp"
+
+namespace holdfast::redis::redlock {
+
+using base::duration;
+using base::time_point;
+
+struct server_record {                 // the key that each server has beside the locks
+  std::optional<std::int64_t> number;  // nothing: the record is gone
+  duration gone_for{};                 // since a client first found that out
+  duration max_ttl{};
+  std::string begun_at;  // the run_id of the server when the record was begun
+};
+
+struct server_state {
+  std::string run_id;
+  std::optional<std::chrono::seconds> uptime;  // nothing: it does not say
+  bool keeps_log = false;                      // an append-only file: a restart loses no lock
+  std::string eviction;                        // why it may drop locks; empty: it keeps them
+  server_record record;
+  time_point asked_at{};
+
+  bool is_empty() const noexcept { return !record.number; }
+  // Its votes for a grant that is under way are in no record any more. By then each such grant has
+  // been made, and its number is at other servers, or its lease would have ended.
+  bool may_begin_anew(duration max_ttl) const noexcept { return record.gone_for >= max_ttl; }
+};
+
+struct fitness {
+  std::string why_not;               // empty: it may vote
+  duration again = duration::max();  // time to look again
+  bool is_fit() const noexcept { return why_not.empty(); }
+};
+
+void read_info(std::string_view info, server_state&);
+fitness judge(const server_state&, duration max_ttl);
+
+}  // namespace holdfast::redis::redlock

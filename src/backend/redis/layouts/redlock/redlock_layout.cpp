@@ -1,0 +1,301 @@
+#include "backend/redis/layouts/redlock/redlock_layout.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/layouts/redlock/queries.hpp"
+#include "backend/redis/topologies/independent.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using base::event_queue;
+using base::mutant;
+using base::planted;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Clients that hear of a release together do not try together.
+constexpr duration wake_spread = 1ms;
+constexpr unsigned doublings_max = 6;
+
+seam::capabilities with_limit(seam::capabilities can, duration max_ttl) {
+  can.ttl_max = max_ttl;
+  return can;
+}
+
+duration random_part(base::environment& env, duration most) {
+  const auto range = static_cast<std::uint64_t>(most.count());
+  return duration(static_cast<duration::rep>(base::random_u64(env) % (range + 1)));
+}
+
+}  // namespace
+
+redlock_layout::redlock_layout(io::client_reactor& r, const settings& s)
+    : reactor_(r),
+      settings_(s),
+      can_(with_limit(codec_.facts().can, s.max_ttl)),
+      claims_(s.rules) {}
+
+std::unique_ptr<layout_node> redlock_layout::make_node(transport& over) {
+  auto made = std::make_unique<redlock_node>(*this, settings_, over,
+                                             static_cast<std::uint8_t>(servers_.size()));
+  servers_.push_back(made.get());
+  return made;
+}
+
+std::unique_ptr<seam::claim> redlock_layout::open(std::string_view name, seam::claim_sink& sink) {
+  return std::make_unique<redlock_claim>(*this, key_of(name), sink);
+}
+
+void redlock_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
+  start_inspection(servers_, codec_, settings_.prefix, prefix, to);
+}
+
+void redlock_layout::holders(std::string_view name, seam::holders_handler& to) {
+  start_holders_query(servers_, codec_, settings_.prefix, name, to);
+}
+
+void redlock_layout::break_lock(std::string_view name, std::string_view seen,
+                                seam::decision_handler& to) {
+  start_breaking(servers_, codec_, key_of(name), seen, to);
+}
+
+void redlock_layout::add(redlock_claim& c, std::string_view key) {
+  c.key = key;
+  claims_.add(c);
+}
+
+void redlock_layout::remove(redlock_claim& c) noexcept {
+  drop_owner(c);
+  c.messages.clear();
+  claims_.remove(c);
+}
+
+// A majority has to be rid of what is to be withdrawn. A server that is out of reach keeps it for
+// the rest of its lease, which harms nobody.
+bool redlock_layout::is_settled() const noexcept {
+  const auto is_rid = [](const redlock_node* n) { return n->is_settled(); };
+  const auto rid = static_cast<std::size_t>(std::ranges::count_if(servers_, is_rid));
+  return rid >= majority() && std::ranges::all_of(servers_, [&](const redlock_node* n) {
+           return n->is_settled() || !n->over().is_ready(lane::commands);
+         });
+}
+
+std::optional<retrying_reply> redlock_layout::submit(redlock_claim& c, retrying_operation what,
+                                                     time_point now, event_queue&) {
+  switch (what) {
+    case retrying_operation::try_lock:
+    case retrying_operation::resolve: return attempt(c, now);
+    case retrying_operation::subscribe: return subscribe(c, now);
+    case retrying_operation::renew: return renew(c, now), std::nullopt;
+    case retrying_operation::release:
+    case retrying_operation::withdraw: return leave(c, what, now);
+    case retrying_operation::downgrade:
+    case retrying_operation::none: break;
+  }
+  return {};
+}
+
+void redlock_layout::renew_owner(redlock_claim& c) {
+  drop_owner(c);
+  c.owner_text =
+      codec_.text_of({.high = base::random_u64(env()), .low = base::random_u64(env()) | 1});
+  c.is_asked = false;
+  c.unanswered_at = 0;
+  for (redlock_node* const n : servers_) n->count_owners(1);
+}
+
+void redlock_layout::drop_owner(redlock_claim& c) noexcept {
+  if (c.owner_text.empty()) return;
+  c.owner_text.clear();
+  for (redlock_node* const n : servers_) n->count_owners(-1);
+}
+
+void redlock_layout::withdraw_orphan(redlock_claim& c, time_point now, event_queue&) {
+  if (!c.is_asked || c.owner_text.empty() || planted(mutant::unknown_acquire_dropped)) return;
+  const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  for (redlock_node* const n : servers_) n->withdraw(c.key, c.owner_text, end, now);
+}
+
+void redlock_layout::wake_at(redlock_claim& c, time_point t) {
+  claims_.wake_at(c, t);
+  reactor_.wake_by(t);
+}
+
+void redlock_layout::after_step(redlock_claim& c, time_point) {
+  if (c.recipe().is_idle()) drop_owner(c);
+  if (!c.recipe().wants_messages()) c.messages.clear();
+  const bool waits = c.recipe().waits();
+  const bool listens = c.recipe().is_held();
+  if (waits == c.is_waiting && listens == c.is_listening) return;
+  reactor_.count(waits - c.is_waiting, listens - c.is_listening);
+  c.is_waiting = waits;
+  c.is_listening = listens;
+}
+
+std::string redlock_layout::reason(const redlock_claim&, errc why) const {
+  const bool is_outage =
+      why == errc::unavailable || why == errc::outcome_unknown || why == errc::no_quorum;
+  return is_outage ? text_of_servers() : std::string();
+}
+
+std::string redlock_layout::text_of_servers() const {
+  std::string out;
+  std::size_t silent = 0;
+  for (const redlock_node* const n : servers_) {
+    const std::string why = n->why_not();
+    if (why.empty()) continue;
+    ++silent;
+    out.append(out.empty() ? ": " : ", ").append(text_of_failure(n->address(), why));
+  }
+  const std::string all = std::to_string(servers_.size());
+  if (silent == 0)
+    return "fewer than " + std::to_string(majority()) + " of " + all +
+           " servers answered within the node-timeout";
+  return std::to_string(silent) + " of " + all + " servers cannot vote, and " +
+         std::to_string(majority()) + " have to" + out;
+}
+
+std::optional<retrying_reply> redlock_layout::subscribe(redlock_claim& c, time_point now) {
+  const std::string channel = codec_.channel_of({.key = c.key});
+  std::size_t failed = 0;
+  if (c.messages.empty())
+    for (redlock_node* const n : servers_) c.messages.push_back(n->listen(channel, c, now));
+  for (const redlock_node* const n : servers_) failed += n->over().has_failed(lane::messages);
+  retrying_reply r;
+  r.to = retrying_operation::subscribe;
+  r.epoch = c.recipe().epoch();
+  if (count_messages(c) >= majority()) {
+    r.what = retrying_reply::verdict::subscribed;
+  } else if (failed <= servers_.size() - majority()) {
+    return {};  // on_messages() follows
+  }
+  return r;
+}
+
+std::size_t redlock_layout::count_messages(const redlock_claim& c) const noexcept {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(c.messages, [](const auto& s) { return s->is_active(); }));
+}
+
+// A release goes to a majority at least, so one of any majority hears of it.
+void redlock_layout::on_messages(redlock_claim& c, time_point now, event_queue& events) {
+  if (count_messages(c) != majority()) return;
+  c.on([&](retrying_recipe& r) { return r.on_subscribed(now, rules()); }, now, events);
+}
+
+void redlock_layout::on_messages_lost(time_point now, event_queue& events) {
+  claims_.for_each([&](redlock_claim& c) {
+    if (!c.messages.empty() && count_messages(c) < majority())
+      c.on([&](retrying_recipe& r) { return r.on_unsubscribed(now); }, now, events);
+  });
+}
+
+// Each server tells it, and one of them is enough.
+void redlock_layout::on_release_heard(redlock_claim& c, std::string_view released_by,
+                                      time_point now, event_queue& events) {
+  if (released_by == c.heard_of || released_by == c.owner_text) return;
+  c.heard_of = released_by;
+  if (c.recipe().now_in() != retrying_recipe::state::waiting) {
+    c.on([&](retrying_recipe& r) { return r.on_message(now, rules()); }, now, events);
+    return;
+  }
+  const duration most = claims::doubled(wake_spread, c.splits, wake_spread * (1 << doublings_max));
+  const time_point t = now + random_part(env(), most);
+  if (t < c.at()) wake_at(c, t);
+}
+
+duration redlock_layout::pause_after_split(redlock_claim& c) {
+  claims::count_up(c.splits);
+  return random_part(env(),
+                     claims::doubled(wake_spread, c.splits, wake_spread * (1 << doublings_max)));
+}
+
+time_point redlock_layout::out_since() const {
+  std::vector<time_point> all;
+  for (const redlock_node* const n : servers_) all.push_back(n->over().out_since());
+  std::ranges::sort(all);
+  return all[servers_.size() - majority()];
+}
+
+void redlock_layout::end_waits(time_point now, event_queue& events) {
+  const auto why = [this] {
+    return "the outage lasts for longer than the outage-timeout: " + text_of_servers();
+  };
+  const auto waits = claims_.end_waits(out_since(), why, now, events);
+  reactor_.wake_by(waits.due);
+  if (!waits.retry_now) return;
+  for (redlock_node* const n : servers_) n->retry_now(now);
+}
+
+void redlock_layout::on_tick(time_point now, event_queue& events) {
+  end_waits(now, events);
+  reactor_.wake_by(claims_.wake_due(now, events));
+  while (base::heap_timer* const due = overdue_.take_due(now))
+    on_overdue(static_cast<redlock_round&>(*due), now, events);
+  reactor_.wake_by(overdue_.next());
+}
+
+const redlock_node* redlock_layout::twin_of(const redlock_node& n) const noexcept {
+  for (const redlock_node* const other : servers_) {
+    if (other == &n) break;  // of two, the first one counts
+    if (n.state() && other->state() && !n.state()->run_id.empty() &&
+        n.state()->run_id == other->state()->run_id)
+      return other;
+  }
+  return nullptr;
+}
+
+// A server without a record gets its number from a majority of all servers: each grant has left its
+// number at a majority, so one of them has it. They are asked once no grant can be under way any
+// more for which it has voted. Where a majority has lost its record, or never had one, all servers
+// have to be there, and the numbers go on from the clock.
+void redlock_layout::begin_records(time_point now) {
+  time_point noticed{};
+  std::size_t known = 0, fresh = 0, begun = 0, empty = 0;
+  std::int64_t most = 0;
+  const auto may_begin = [this](const redlock_node* n) {
+    return n->state() && n->state()->is_empty() &&
+           (n->state()->may_begin_anew(settings_.max_ttl) || planted(mutant::record_begun_early));
+  };
+  for (const redlock_node* const n : servers_) {
+    empty += n->state() && n->state()->is_empty();
+    if (may_begin(n)) noticed = std::max(noticed, n->state()->asked_at);
+  }
+  if (empty == 0) return;
+  for (const redlock_node* const n : servers_) {
+    if (!n->state()) continue;
+    ++known;
+    if (n->state()->is_empty()) continue;
+    ++begun;
+    if (n->state()->asked_at >= noticed) ++fresh;
+    const std::int64_t number = *n->state()->record.number;
+    if (number > most && !planted(mutant::record_begun_at_one)) most = number;
+  }
+  const bool is_new = known == servers_.size() && begun < majority();
+  if (!is_new && noticed == time_point{}) return;
+  if (fresh < majority() && !is_new) {
+    for (redlock_node* const n : servers_)
+      if (n->state() && !n->state()->is_empty() && n->state()->asked_at < noticed) n->look(now);
+    return;
+  }
+  if (is_new) most = std::max<std::int64_t>(most, env().wall().count());
+  for (redlock_node* const n : servers_)
+    if (is_new ? n->state()->is_empty() : may_begin(n)) n->begin_record(most, now);
+}
+
+void redlock_record::on_subscribed(time_point now, event_queue& events) {
+  auto& c = static_cast<redlock_claim&>(*this);
+  c.store().on_messages(c, now, events);
+}
+
+void redlock_record::on_message(std::string_view released_by, time_point now, event_queue& events) {
+  auto& c = static_cast<redlock_claim&>(*this);
+  c.store().on_release_heard(c, released_by, now, events);
+}
+
+static_assert(claims::store_of<redlock_layout, redlock_claim>);
+
+}  // namespace holdfast::redis

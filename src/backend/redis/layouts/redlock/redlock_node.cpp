@@ -1,0 +1,206 @@
+#include "backend/redis/layouts/redlock/redlock_node.hpp"
+
+#include <utility>
+
+#include "backend/redis/layouts/redlock/redlock_layout.hpp"
+#include "backend/redis/transport/error_text.hpp"
+
+namespace holdfast::redis {
+
+using base::event_queue;
+
+// Asks the server what it is judged by: INFO, and its record.
+class redlock_node::question final : public reply_handler {
+ public:
+  explicit question(redlock_node& n) noexcept : home_(n) {}
+
+  void ask(time_point now) {
+    if (awaited_ > 0 || !home_.over_.is_ready(lane::commands)) return;
+    awaited_ = 2;
+    why_ = {};
+    told_ = {};
+    told_.asked_at = now;
+    home_.over_.submit(*this, now, [](request_writer& w) { w.plain(1) << "INFO"; });
+    query_record(now);
+  }
+
+ private:
+  void query_record(time_point now) {
+    home_.over_.submit(*this, now,
+                       [&](request_writer& w) { home_.home_.codec().append_record_query(w); });
+  }
+  void on_reply(const value& v, const reply_context& c) override {
+    if (v.is(value::kind::error)) {
+      why_ = {errc::refused, explain(v.text())};
+    } else if (v.is(value::kind::text)) {
+      redlock::read_info(v.text(), told_);
+    } else {
+      told_.record = redlock::read_record(v);
+    }
+    if (--awaited_ == 0) home_.on_looked(told_, std::move(why_), c.now);
+  }
+  void on_not_executed(not_executed why, const value& v, const reply_context& c) override {
+    why == not_executed::script_missing ? query_record(c.now) : on_reply(v, c);
+  }
+  void on_cut(const reply_context&) override { awaited_ = 0; }
+
+  redlock_node& home_;
+  redlock::server_state told_;
+  base::failure why_;
+  int awaited_ = 0;
+};
+
+redlock_node::redlock_node(redlock_layout& l, const settings& s, transport& over,
+                           std::uint8_t server)
+    : layout_node(over),
+      home_(l),
+      settings_(s),
+      server_(server),
+      question_(std::make_unique<question>(*this)) {}
+
+redlock_node::~redlock_node() = default;
+
+std::string redlock_node::address() const {
+  return base::text_of(settings_.servers[server_].where);
+}
+
+std::string redlock_node::why_not() const {
+  if (!over_.is_ready(lane::commands) || over_.is_unavailable()) {
+    const seam::connection_status known = over_.read_status();
+    return known.trouble.code ? known.trouble.text : "no connection yet";
+  }
+  if (!is_known_) return "it has not told yet whether it may vote";
+  return fitness_.why_not;
+}
+
+base::failure redlock_node::fault() const {
+  if (const redlock_node* const twin = home_.twin_of(*this))
+    return {errc::bad_url,
+            address() + " and " + twin->address() + " are one server; name each server once"};
+  return {};
+}
+
+bool redlock_node::ask(redlock_round::request& q, time_point now) {
+  if (!may_vote()) {
+    if (!over_.is_ready(lane::commands)) over_.note_waiter(now);
+    over_.open(lane::commands, now);
+    return false;
+  }
+  write(q, now);
+  return true;
+}
+
+void redlock_node::write(redlock_round::request& q, time_point now) {
+  const redlock_round& r = *q.round;
+  q.was_sent = true;
+  over_.write_commands([&](request_writer& w) {
+    home_.codec().append(w, r.to, {.key = r.key, .owner = r.owner, .ttl = r.ttl});
+    w.expect(q, 1, now);
+  });
+}
+
+void redlock_node::raise(redlock_round::request& q, time_point now) {
+  const redlock_round& r = *q.round;
+  over_.write_commands([&](request_writer& w) {
+    home_.codec().append_raise(w, {.key = r.key, .owner = r.owner}, r.number);
+    w.expect(q, 1, now);
+  });
+}
+
+bool redlock_node::renew(redlock_round::request& q, time_point now) {
+  if (!over_.is_ready(lane::commands)) return false;
+  over_.open(lane::renewals, now);
+  if (!over_.is_ready(lane::renewals) && over_.has_failed(lane::renewals)) {
+    write(q, now);
+    over_.tick_by(now);
+  } else {
+    renewals_.push_back(&q);
+    over_.request_flush(lane::renewals, true);
+  }
+  return true;
+}
+
+void redlock_node::write_requests(lane what, request_writer& to) {
+  if (what != lane::renewals) return;
+  const time_point now = home_.env().now();
+  for (redlock_round::request* const q : std::exchange(renewals_, {})) {
+    const redlock_round& r = *q->round;
+    home_.codec().append(to, r.to, {.key = r.key, .owner = r.owner, .ttl = r.ttl});
+    to.expect(*q, 1, now, attended::in_background);
+  }
+}
+
+void redlock_node::withdraw(std::string_view key, std::string_view owner, time_point end,
+                            time_point now) {
+  over_.tick_by(orphans_.add(now, *this, key, owner, end));
+}
+
+void redlock_node::look(time_point now) {
+  look_at_ = base::never;
+  question_->ask(now);
+}
+
+void redlock_node::on_looked(const redlock::server_state& told, base::failure why, time_point now) {
+  state_ = told;
+  is_known_ = true;
+  fitness_ = redlock::judge(state_, settings_.max_ttl);
+  const base::failure fault = this->fault();
+  if (why.code) fitness_.why_not = why.text;
+  if (fault.code) fitness_.why_not = fault.text;
+  if (fitness_.is_fit()) {
+    over_.note_accepted(now);
+  } else {
+    over_.note_refusal(fitness_.why_not, now);
+    look_at_ = base::saturating_add(now, fitness_.again);
+    over_.tick_by(look_at_);
+  }
+  home_.begin_records(now);
+}
+
+void redlock_node::begin_record(std::int64_t number, time_point now) {
+  over_.submit(over_.reply_discarder(), now, [&](request_writer& w) {
+    home_.codec().append_begin(w, number, settings_.max_ttl, state_.run_id);
+  });
+  look(now);
+}
+
+void redlock_node::on_refused(std::string_view error, time_point now) {
+  over_.note_refusal(explain(error), now);
+}
+
+void redlock_node::on_ready(lane what, time_point now, event_queue&) {
+  if (what != lane::commands) return;
+  is_known_ = false;
+  for (const script* const s : home_.codec().facts().loaded) over_.load_script(*s, now);
+  orphans_.resend_all(now);
+  look(now);
+}
+
+void redlock_node::on_down(lane what, const base::failure&, loss, time_point now,
+                           event_queue& events) {
+  if (what == lane::commands) is_known_ = false;
+  if (what == lane::messages) home_.on_messages_lost(now, events);
+  if (what != lane::renewals) return;
+  for (redlock_round::request* const q : std::exchange(renewals_, {}))
+    home_.on_no_vote(*q, {now, now, events});
+}
+
+void redlock_node::on_tick(time_point now, event_queue& events) {
+  if (look_at_ <= now) look(now);
+  over_.tick_by(look_at_);
+  over_.tick_by(orphans_.tick(now));
+  if (server_ == 0) home_.on_tick(now, events);
+}
+
+redlock_orphan::redlock_orphan(redlock_node& n, std::string_view of_lock, std::string_view of_owner,
+                               time_point end)
+    : server_orphan(n, end), key(of_lock), owner(of_owner) {}
+
+claims::withdrawal redlock_orphan::withdraw(time_point now) {
+  const bool is_sent = node.over().submit(*this, now, [&](request_writer& w) {
+    node.home().codec().append(w, retrying_operation::withdraw, {.key = key, .owner = owner});
+  });
+  return is_sent ? withdrawal::sent : withdrawal::unsent;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,101 @@
+// One server of a Redlock: whether it may vote, what is sent to it, and the owners that may be left
+// there.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/redis/layouts/layout_node.hpp"
+#include "backend/redis/layouts/redlock/fitness.hpp"
+#include "backend/redis/layouts/redlock/redlock_round.hpp"
+#include "backend/redis/layouts/server_orphan.hpp"
+#include "backend/redis/settings.hpp"
+
+namespace holdfast::redis {
+
+class redlock_layout;
+class redlock_node;
+
+// An owner that may be left at the server.
+struct redlock_orphan final : server_orphan<redlock_orphan, redlock_node> {
+  redlock_orphan(redlock_node&, std::string_view key, std::string_view owner, time_point end);
+  withdrawal withdraw(time_point now);
+  withdrawal take(const value&, time_point) noexcept { return withdrawal::done; }
+
+  const std::string key, owner;
+};
+
+class redlock_node final : public layout_node {
+ public:
+  redlock_node(redlock_layout&, const settings&, transport&, std::uint8_t server);
+  ~redlock_node() override;
+
+  // For the layout, with the reactor's mutex held.
+  std::uint8_t server() const noexcept { return server_; }
+  // What it has told of itself; null: it is not connected, or has not told yet.
+  const redlock::server_state* state() const noexcept { return is_known_ ? &state_ : nullptr; }
+  bool may_vote() const noexcept { return is_known_ && fitness_.is_fit() && over_.lanes_agree(); }
+  std::string why_not() const;  // it does not vote; empty: it does
+  std::string address() const;
+  // An attempt. False: it is not asked, because it may not vote.
+  bool ask(redlock_round::request&, time_point now);
+  // The request of the round, to a server that is connected.
+  void write(redlock_round::request&, time_point now);
+  void raise(redlock_round::request&, time_point now);
+  // False: it is not asked, because it is not connected.
+  bool renew(redlock_round::request&, time_point now);
+  void on_refused(std::string_view error, time_point now);
+  // Of an owner that may have the lock here; until it has expired.
+  void withdraw(std::string_view key, std::string_view owner, time_point end, time_point now);
+  std::unique_ptr<subscription> listen(std::string_view channel, message_handler& to,
+                                       time_point now) {
+    over_.open(lane::messages, now);
+    return over_.subscribe(channel, to, now);
+  }
+  void count_owners(int change) noexcept { owners_ += change; }
+  void look(time_point now);  // asks what it may be judged by
+  void begin_record(std::int64_t number, time_point now);
+
+  // For its orphans.
+  claims::orphan_withdrawals<redlock_orphan>& orphans() noexcept { return orphans_; }
+  const redlock_layout& home() const noexcept { return home_; }
+
+  // layout_node
+  void retry_now(time_point by) override { over_.retry_now(lane::commands, by); }
+  void withdraw_all(time_point now) override {
+    if (over_.is_ready(lane::commands)) orphans_.resend_all(now);
+  }
+  bool is_settled() const noexcept override { return orphans_.empty(); }
+  void detach() noexcept override { orphans_.drop_all(); }
+
+  // request_source
+  void write_requests(lane, request_writer&) override;
+  void on_ready(lane, time_point now, base::event_queue&) override;
+  void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) override;
+  void on_silent(lane, time_point) override {}
+  void on_tick(time_point now, base::event_queue&) override;
+  bool is_open() const noexcept override { return is_known_; }
+  bool is_in_use() const noexcept override { return owners_ > 0; }
+  base::failure fault() const override;
+
+ private:
+  class question;
+
+  void on_looked(const redlock::server_state&, base::failure why, time_point now);
+
+  redlock_layout& home_;
+  const settings& settings_;
+  const std::uint8_t server_;
+  const std::unique_ptr<question> question_;
+  redlock::server_state state_;
+  redlock::fitness fitness_;
+  bool is_known_ = false;
+  time_point look_at_ = base::never;
+  claims::orphan_withdrawals<redlock_orphan> orphans_;
+  std::vector<redlock_round::request*> renewals_;  // for the next write
+  int owners_ = 0;                                 // claims that hold or want a lock
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,74 @@
+#include "backend/redis/topologies/independent.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+using base::failure;
+
+std::string text_of_failure(const std::string& address, const std::string& why) {
+  return why.find(address) == why.npos ? address + " (" + why + ")" : "(" + why + ")";
+}
+
+independent::independent(io::client_reactor& r, std::span<const endpoint> endpoints,
+                         std::span<const script> all_scripts)
+    : endpoints_(endpoints) {
+  for (const endpoint& e : endpoints) {
+    all_.push_back(std::make_unique<transport>(r, e, all_scripts));
+    nodes_.push_back(all_.back().get());
+  }
+}
+
+bool independent::is_open() const noexcept {
+  const auto open = std::ranges::count_if(nodes_, [](const transport* t) { return t->is_open(); });
+  return static_cast<std::size_t>(open) >= majority();
+}
+
+failure independent::why_not_open(bool is_overdue) const {
+  std::size_t failed = 0;
+  std::string why;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i]->is_open()) continue;
+    const failure f = nodes_[i]->why_not_open(is_overdue);
+    if (f.code == errc::bad_url) return f;
+    if (!f.code) continue;
+    ++failed;
+    why +=
+        (why.empty() ? ": " : ", ") + text_of_failure(base::text_of(endpoints_[i].where), f.text);
+  }
+  return failed > nodes_.size() - majority() ? no_quorum(failed, why) : failure();
+}
+
+failure independent::no_quorum(std::size_t failed, const std::string& why) const {
+  return {errc::no_quorum, std::to_string(failed) + " of " + std::to_string(nodes_.size()) +
+                               " servers cannot be used, and " + std::to_string(majority()) +
+                               " are needed" + why};
+}
+
+bool independent::is_unavailable() const noexcept {
+  const auto out =
+      std::ranges::count_if(nodes_, [](const transport* t) { return t->is_unavailable(); });
+  return static_cast<std::size_t>(out) > nodes_.size() - majority();
+}
+
+seam::connection_status independent::status() const {
+  seam::connection_status out;
+  std::size_t connected = 0, failed = 0;
+  std::string why;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const seam::connection_status one = nodes_[i]->read_status();
+    connected += one.connected;
+    out.reconnects += one.reconnects;
+    if (!one.last_failure.empty())
+      out.last_failure = base::text_of(endpoints_[i].where) + " " + one.last_failure;
+    if (!one.trouble.code) continue;
+    ++failed;
+    why += (why.empty() ? ": " : ", ") +
+           text_of_failure(base::text_of(endpoints_[i].where), one.trouble.text);
+  }
+  out.connected = connected >= majority();
+  if (failed > nodes_.size() - majority()) out.trouble = no_quorum(failed, why);
+  return out;
+}
+
+}  // namespace holdfast::redis

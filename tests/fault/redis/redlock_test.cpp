@@ -1,0 +1,208 @@
+// Redlock on real servers: dead, slow, restarted, refusing and cut masters.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "fixture.hpp"
+#include "testkit/servers/redlock_servers.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+using testing::HasSubstr;
+using testkit::redlock_servers;
+
+class redlock : public on_redis {
+ protected:
+  static client open(const redlock_servers& s, const std::string& more = "") {
+    return client::open(s.url() + quick + more);
+  }
+  static std::string key_at(redis_server& s, const std::string& key = "x") {
+    return s.command({"GET", key}).text;
+  }
+};
+
+TEST_F(redlock, a_lock_is_held_by_one_client_and_freed_at_every_server) {
+  redlock_servers s(5);
+  const auto c = open(s), other = open(s);
+  auto held = c.mutex("x").acquire();
+  EXPECT_FALSE(other.mutex("x").try_acquire());
+  const auto seen = other.holders("x");
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_GT(seen.front().expires_in, 20s);
+  held.release();
+  for (std::size_t i = 0; i < s.size(); ++i)
+    EXPECT_TRUE(eventually([&] { return key_at(s[i]).empty(); })) << i;
+  EXPECT_TRUE(other.mutex("x").try_acquire());
+}
+
+TEST_F(redlock, two_of_five_may_be_dead_or_stopped) {
+  redlock_servers s(5);
+  const auto c = open(s), other = open(s);
+  s[0].stop();
+  s[4].kill_hard();
+  for (int i = 0; i < 50; ++i) {
+    auto held = c.mutex("x").acquire();
+    EXPECT_FALSE(other.mutex("x").try_acquire());
+  }
+  s[0].go_on();
+}
+
+TEST_F(redlock, without_a_majority_nothing_is_granted_and_the_servers_are_named) {
+  redlock_servers s(3);
+  const auto c = open(s);
+  s[1].kill_hard();
+  s[2].kill_hard();
+  EXPECT_TRUE(eventually([&] {
+    const told t = told_by([&] { (void)c.mutex("x").try_acquire(); });
+    return t.code == errc::no_quorum && t.text.find(std::to_string(s[1].port())) != t.text.npos &&
+           t.text.find(std::to_string(s[2].port())) != t.text.npos;
+  }));
+  s[1].start();
+  EXPECT_TRUE(c.mutex("x").try_acquire_for(in_bounds));
+}
+
+TEST_F(redlock, opening_without_a_majority_fails_and_names_the_servers) {
+  redlock_servers s(3);
+  s[0].kill_hard();
+  s[1].kill_hard();
+  const told t = told_by([&] { (void)client::open(s.url() + "?op-timeout=2s"); });
+  EXPECT_EQ(t.code, errc::no_quorum);
+  EXPECT_THAT(t.text, HasSubstr(std::to_string(s[0].port())));
+}
+
+TEST_F(redlock, a_waiter_waits_through_the_loss_of_a_majority) {
+  redlock_servers s(3);
+  const auto c = open(s);
+  s[0].stop();
+  s[1].stop();
+  waiting_thread waiter(c);
+  EXPECT_FALSE(waiter.is_served());
+  s[0].go_on();
+  s[1].go_on();
+  EXPECT_TRUE(waiter.served().held());
+}
+
+TEST_F(redlock, a_lease_is_renewed_by_a_majority) {
+  redlock_servers s(3);
+  const auto c = open(s, "&ttl=1s");
+  auto held = c.mutex("x").acquire();
+  s[2].kill_hard();
+  const auto end = std::chrono::steady_clock::now() + 4s;
+  while (std::chrono::steady_clock::now() < end) {
+    ASSERT_TRUE(held.held());
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+TEST_F(redlock, a_lease_that_a_majority_has_lost_is_lost) {
+  redlock_servers s(3);
+  const auto c = open(s, "&ttl=1s");
+  auto held = c.mutex("x").acquire();
+  s[0].command({"DEL", "x"});
+  s[1].command({"DEL", "x"});
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
+}
+
+// Its lock would be granted again: one server has it, and the two others have forgotten it.
+TEST_F(redlock, servers_that_were_restarted_without_their_locks_do_not_vote) {
+  redlock_servers s(3, redlock_servers::history::long_running, {});
+  for (std::size_t i = 0; i < s.size(); ++i)  // without a file of its own, it has just started
+    s[i].command({"HSET", "holdfast:redlock", "max-ttl", "2000"});
+  const auto c = open(s, "&ttl=2s&max-ttl=2s"), other = open(s, "&ttl=2s&max-ttl=2s");
+  auto held = c.mutex("x").try_acquire_for(in_bounds);
+  ASSERT_TRUE(held);
+  s[0].restart(false);
+  s[1].restart(false);
+  for (int i = 0; i < 10 && held.held(); ++i) {
+    std::error_code ec;
+    const auto next = other.mutex("x").try_acquire(ec);
+    EXPECT_FALSE(next && held.held());
+  }
+  const auto token = held.token();
+  held = {};
+  auto next = other.mutex("x").try_acquire_for(in_bounds);
+  ASSERT_TRUE(next);
+  EXPECT_GT(next.token(), token);
+}
+
+TEST_F(redlock, an_append_only_file_brings_the_locks_back) {
+  redlock_servers s(3);
+  const auto c = open(s), other = open(s);
+  auto held = c.mutex("x").acquire();
+  for (std::size_t i = 0; i < s.size(); ++i) s[i].restart(true);
+  EXPECT_FALSE(other.mutex("x").try_acquire_for(1s));
+  EXPECT_TRUE(held.held());
+  const auto token = held.token();
+  held.release();
+  auto next = other.mutex("x").try_acquire_for(in_bounds);
+  ASSERT_TRUE(next);
+  EXPECT_GT(next.token(), token);
+}
+
+TEST_F(redlock, a_server_that_was_emptied_continues_with_the_numbers_of_the_others) {
+  redlock_servers s(3);
+  for (std::size_t i = 0; i < s.size(); ++i)
+    s[i].command({"HSET", "holdfast:redlock", "max-ttl", "2000"});
+  const auto c = open(s, "&ttl=2s&max-ttl=2s");
+  const auto token = c.mutex("x").acquire().token();
+  s[1].command({"FLUSHALL"});
+  EXPECT_TRUE(eventually([&] {
+    (void)c.mutex("x").acquire();
+    return std::atol(s[1].command({"HGET", "holdfast:redlock", "number"}).text.c_str()) >=
+           token / 1024;
+  }));
+  EXPECT_GT(c.mutex("x").acquire().token(), token);
+}
+
+TEST_F(redlock, a_server_that_may_evict_keys_does_not_vote) {
+  redlock_servers s(3);
+  for (std::size_t i : {0u, 1u}) {
+    s[i].command({"CONFIG", "SET", "maxmemory", "100mb"});
+    s[i].command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  }
+  const auto c = open(s);
+  const told t = told_by([&] { (void)c.mutex("x").try_acquire(); });
+  EXPECT_EQ(t.code, errc::no_quorum);
+  EXPECT_THAT(t.text, HasSubstr("allkeys-lru"));
+}
+
+TEST_F(redlock, clients_with_different_limits_are_told) {
+  redlock_servers s(3);
+  const auto c = open(s, "&ttl=5s&max-ttl=10s");
+  const told t = told_by([&] { (void)c.mutex("x").try_acquire(); });
+  EXPECT_EQ(t.code, errc::no_quorum);
+  EXPECT_THAT(t.text, HasSubstr("max-ttl=10 s"));
+}
+
+TEST_F(redlock, a_server_that_is_named_by_two_addresses_has_one_vote) {
+  redlock_servers s(2);
+  const std::string one = std::to_string(s[0].port()), two = std::to_string(s[1].port());
+  const std::string url = "redlock://127.0.0.1:" + one + ",localhost:" + one + ",127.0.0.1:" + two;
+  const told t = told_by([&] {
+    const auto c = client::open(url + quick);
+    s[1].kill_hard();
+    for (;;) (void)c.mutex("x").try_acquire();
+  });
+  EXPECT_TRUE(t.code == errc::bad_url || t.code == errc::no_quorum) << t.text;
+  EXPECT_THAT(t.text, HasSubstr("one server"));
+}
+
+TEST_F(redlock, links_that_are_cut_at_random_lose_no_exclusion) {
+  redlock_servers s(5);
+  std::deque<tcp_proxy> links;
+  std::string url = "redlock://";
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    links.emplace_back(s[i].port());
+    url += (i == 0 ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(links.back().port());
+  }
+  const std::string one = url + quick + "&ttl=3s";
+  contenders all({one, one, one}, {});
+  for (std::size_t round = 0; round < 40; ++round) {
+    links[round * 7 % links.size()].reset_all();
+    all.wait_for_plays(5);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test

@@ -1,0 +1,91 @@
+#include "backend/redis/layouts/redlock/fitness.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::redis::redlock {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr duration max_ttl = 1min;
+
+server_state long_running() {
+  server_state s;
+  s.run_id = "now";
+  s.uptime = 3600s;
+  s.record = {.number = 100, .max_ttl = max_ttl, .begun_at = "before"};
+  return s;
+}
+
+server_state just_started() {
+  server_state s = long_running();
+  s.uptime = 5s;
+  return s;
+}
+
+TEST(redlock_fitness, a_server_that_has_run_for_longer_than_any_lease_votes) {
+  EXPECT_EQ(judge(long_running(), max_ttl).why_not, "");
+}
+
+TEST(redlock_fitness, a_server_that_was_started_lately_votes_once_the_longest_lease_has_ended) {
+  const fitness f = judge(just_started(), max_ttl);
+  EXPECT_THAT(f.why_not, HasSubstr("votes again in 56 s"));
+  EXPECT_EQ(f.again, 56s);  // a server counts up to a second too much
+}
+
+TEST(redlock_fitness, with_an_append_only_file_a_restart_loses_no_lock) {
+  server_state s = just_started();
+  s.keeps_log = true;
+  EXPECT_TRUE(judge(s, max_ttl).is_fit());
+}
+
+TEST(redlock_fitness, an_append_only_file_proves_nothing_for_a_record_that_was_begun_since) {
+  server_state s = just_started();
+  s.keeps_log = true;
+  s.record.begun_at = s.run_id;
+  EXPECT_FALSE(judge(s, max_ttl).is_fit());
+  s.uptime = 61s;
+  EXPECT_TRUE(judge(s, max_ttl).is_fit());
+}
+
+TEST(redlock_fitness, a_server_without_an_uptime_or_with_one_in_the_future_has_just_started) {
+  server_state s = long_running();
+  s.uptime.reset();
+  EXPECT_FALSE(judge(s, max_ttl).is_fit());
+  s.uptime = -3600s;
+  EXPECT_FALSE(judge(s, max_ttl).is_fit());
+}
+
+TEST(redlock_fitness, a_server_without_its_record_does_not_vote) {
+  server_state s = long_running();
+  s.record = {};
+  EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("has lost its data"));
+}
+
+TEST(redlock_fitness, clients_with_another_max_ttl_are_told_both) {
+  const std::string why = judge(long_running(), 10s).why_not;
+  EXPECT_THAT(why, HasSubstr("max-ttl=60 s"));
+  EXPECT_THAT(why, HasSubstr("max-ttl=10 s"));
+}
+
+TEST(redlock_fitness, a_server_that_may_evict_locks_does_not_vote) {
+  server_state s = long_running();
+  read_info("maxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n", s);
+  s.uptime = 3600s;
+  EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("allkeys-lru"));
+}
+
+TEST(redlock_fitness, info_is_read_as_the_server_writes_it) {
+  server_state s;
+  read_info("# Server\r\nrun_id:abc\r\nuptime_in_seconds:17\r\n# Persistence\r\naof_enabled:1\r\n",
+            s);
+  EXPECT_EQ(s.run_id, "abc");
+  EXPECT_EQ(s.uptime, 17s);
+  EXPECT_TRUE(s.keeps_log);
+  EXPECT_EQ(s.eviction, "");
+}
+
+}  // namespace
+}  // namespace holdfast::redis::redlock

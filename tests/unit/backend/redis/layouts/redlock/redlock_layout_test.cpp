@@ -1,0 +1,168 @@
+#include "backend/redis/layouts/redlock/redlock_layout.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/backend/redis/layouts/redlock/three_servers.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+TEST(redlock_layout, a_lock_is_set_at_all_servers_and_deleted_at_all) {
+  three_servers w;
+  client c = w.open();
+  lease held = c.mutex("x").acquire();
+  for (sim::model_redis* const s : w.all) EXPECT_TRUE(s->string_at("x"));
+  EXPECT_FALSE(w.open().mutex("x").try_acquire());
+  held.release();
+  w.pass(1s);
+  for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
+}
+
+TEST(redlock_layout, a_majority_suffices) {
+  three_servers w;
+  client c = w.open();
+  w.kill(w.third);
+  lease held = c.mutex("x").acquire();
+  EXPECT_TRUE(held.held());
+  EXPECT_FALSE(w.open().mutex("x").try_acquire());
+}
+
+TEST(redlock_layout, without_a_majority_an_attempt_is_told_which_servers_fail) {
+  three_servers w;
+  client c = w.open();
+  w.kill(w.second);
+  w.kill(w.third);
+  w.pass(1s);
+  try {
+    (void)c.mutex("x").try_acquire();
+    FAIL() << "it is granted, or busy";
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::no_quorum);
+    EXPECT_THAT(e.what(), HasSubstr("second:6379"));
+    EXPECT_THAT(e.what(), HasSubstr("third:6379"));
+  }
+  w.pass(1s);
+  EXPECT_FALSE(w.model.string_at("x"));
+}
+
+TEST(redlock_layout, a_majority_reaches_the_number_of_a_grant) {
+  three_servers w({100, 200, 300});
+  client c = w.open();
+  w.kill(w.third);
+  lease held = c.mutex("x").acquire();
+  EXPECT_EQ(held.token() / w.turns, 201);
+  EXPECT_EQ(w.number_at(w.model), 201);
+}
+
+TEST(redlock_layout, a_number_that_a_majority_has_needs_no_second_phase) {
+  three_servers w({100, 200, 200});
+  lease held = w.open().mutex("x").acquire();
+  EXPECT_EQ(held.token() / w.turns, 201);
+  EXPECT_EQ(w.number_at(w.model), 101);
+}
+
+TEST(redlock_layout, tokens_grow_when_the_servers_of_the_majority_change) {
+  three_servers w({100, 200, 300});
+  client c = w.open();
+  std::int64_t last = 0;
+  for (int i = 0; i < 9; ++i) {
+    sim::model_redis* const out = w.all[static_cast<std::size_t>(i) % 3];
+    w.kill(*out);
+    lease held = c.mutex("x").acquire();
+    EXPECT_GT(held.token(), last);
+    last = held.token();
+    held.release();
+    w.dead.clear();
+    w.pass(70s);  // it was started anew
+  }
+}
+
+TEST(redlock_layout, a_server_that_answers_late_takes_no_part_in_raising) {
+  three_servers w({100, 200, 50});
+  client c = w.open();
+  w.stopped = {&w.third};
+  w.changed = [&](std::string bytes) {  // the lease at the first server has ended by then
+    w.command({"DEL", "x"});
+    return bytes;
+  };
+  w.at(100ms, [&] { w.stopped.clear(), w.changed = {}; });
+  lease held = c.mutex("x").acquire();
+  EXPECT_GE(w.count_at(held.token() / w.turns), 2u);
+}
+
+TEST(redlock_layout, new_servers_begin_with_the_clock) {
+  three_servers w({0, 0, 0});
+  lease held = w.open().mutex("x").acquire();
+  EXPECT_GE(held.token() / w.turns, w.wall().count() - 1'000'000);
+}
+
+TEST(redlock_layout, a_server_that_has_lost_its_data_goes_on_with_the_number_of_a_majority) {
+  three_servers w({500, 500, 500});
+  client c = w.open();
+  w.third.restart(sim::kept::nothing);
+  lease held = c.mutex("x").acquire();
+  EXPECT_FALSE(w.third.string_at("x"));  // it may have lost locks
+  held.release();
+  w.pass(50s);
+  EXPECT_EQ(w.number_at(w.third), 0);  // a grant may be under way that it has voted for
+  w.pass(20s);
+  EXPECT_GE(w.number_at(w.third), 500);
+  held = c.mutex("x").acquire();
+  EXPECT_TRUE(w.third.string_at("x"));
+}
+
+TEST(redlock_layout, what_a_lost_attempt_has_set_is_deleted) {
+  three_servers w;
+  client c = w.open();
+  for (sim::model_redis* const s : {&w.model, &w.second})
+    w.command_at(*s, {"SET", "x", "another client", "PX", "30000"});
+  EXPECT_FALSE(c.mutex("x").try_acquire());
+  w.pass(1s);
+  EXPECT_FALSE(w.third.string_at("x"));
+}
+
+TEST(redlock_layout, a_ttl_beyond_the_longest_is_refused) {
+  three_servers w;
+  client c = w.open();
+  try {
+    (void)c.mutex("x").acquire({.ttl = 2min});
+    FAIL() << "it is granted";
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::bad_option);
+    EXPECT_THAT(e.what(), HasSubstr("max-ttl"));
+  }
+  lease held = c.mutex("x").acquire();
+  std::error_code ec;
+  held.extend(2min, ec);
+  EXPECT_EQ(ec, errc::bad_option);
+}
+
+TEST(redlock_layout, other_kinds_of_locks_are_refused_with_the_reason) {
+  three_servers w;
+  client c = w.open();
+  try {
+    (void)c.semaphore("x", 3).acquire();
+    FAIL() << "it is granted";
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_THAT(e.what(), HasSubstr("Redlock has no semaphores"));
+  }
+}
+
+TEST(redlock_layout, a_waiter_is_woken_by_the_release) {
+  three_servers w;
+  client c = w.open();
+  client other = w.open();
+  lease held = c.mutex("x").acquire();
+  w.at(2s, [&] { held.release(); });
+  const base::time_point before = w.now();
+  lease next = other.mutex("x").acquire();
+  EXPECT_LT(w.now() - before, 3s);
+}
+
+}  // namespace
+}  // namespace holdfast::redis

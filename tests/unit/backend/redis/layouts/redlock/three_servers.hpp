@@ -1,0 +1,46 @@
+// Clients of a Redlock whose three servers are the simulator's models: "model", "second", "third".
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "tests/unit/backend/redis/on_model.hpp"
+
+namespace holdfast::redis {
+
+struct three_servers : on_model {
+  // They have run for longer than any lease. Their numbers, if given, were reached earlier.
+  explicit three_servers(std::array<std::int64_t, 3> numbers = {1000, 1000, 1000}) {
+    pass(std::chrono::seconds(62));
+    for (std::size_t i = 0; i < 3; ++i)
+      if (numbers[i] > 0)
+        command_at(*all[i], {"HSET", record, "number", std::to_string(numbers[i]), "max-ttl",
+                             "60000", "begun-at", "before"});
+  }
+
+  client open(std::string_view options = {}) {
+    client out = open_url("redlock://model,second,third?" + std::string(options));
+    pass(std::chrono::seconds(1));  // a majority has opened it; now all are connected
+    return out;
+  }
+  // Out of reach from here on.
+  void kill(sim::model_redis& server) {
+    dead.push_back(&server);
+    server.restart(sim::kept::everything);
+  }
+  std::int64_t number_at(sim::model_redis& server) {
+    const std::string_view text = server.field_at(record, "number");
+    return text.empty() ? 0 : std::stoll(std::string(text));
+  }
+  std::size_t count_at(std::int64_t number) {
+    std::size_t out = 0;
+    for (sim::model_redis* const s : all) out += number_at(*s) >= number;
+    return out;
+  }
+
+  static constexpr std::string_view record = "holdfast:redlock";
+  static constexpr std::int64_t turns = 1024;  // a token is the number of the grant, and its turn
+  std::array<sim::model_redis*, 3> all{&model, &second, &third};
+};
+
+}  // namespace holdfast::redis
