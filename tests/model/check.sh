@@ -1,7 +1,7 @@
 #!/bin/sh
-# check.sh MODEL holds|violated [-DMACRO...]: searches all states of the Promela model, with the
-# macros, in the current folder. Exit 0 if the properties of the model hold, or, for a mutant, if
-# one of them is violated; 77 if Spin is not installed.
+# check.sh MODEL holds|ends|violated [-DMACRO...]: searches all states of the Promela model, with
+# the macros, in the current folder. Exit 0 if the properties of the model hold; if every run of it
+# ends; or, for a mutant, if a property is violated. Exit 77 if Spin is not installed.
 set -eu
 model=$1 expected=$2
 shift 2
@@ -9,16 +9,18 @@ for program in spin cc; do
   command -v $program >/dev/null || { echo "skipped: $program is not installed"; exit 77; }
 done
 
+kind=-DSAFETY search=
+if [ "$expected" = ends ]; then kind=-DNP search=-l; fi  # -l: for cycles
 spin -a "$@" "$model"
-cc -w -O2 -DSAFETY -DCOLLAPSE -DMEMLIM=1800 -o pan pan.c
-./pan -m100000 -w22 >result 2>&1 || true
+cc -w -O2 $kind -DCOLLAPSE -DMEMLIM=1800 -o pan pan.c
+./pan -m100000 -w22 $search >result 2>&1 || true
 grep -E '^pan:[0-9]|State-vector|states, stored|total actual' result
 
 found=another
 if grep -qE '^pan:[0-9]+: assertion violated' result; then
   found=violated
 elif grep -q 'errors: 0' result && ! grep -qE 'Search not completed|search depth too' result; then
-  found=holds
+  found=$([ "$expected" = ends ] && echo ends || echo holds)
 fi
 [ "$found" = "$expected" ] && exit
 echo "expected: $expected; found: $found"
