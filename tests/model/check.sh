@@ -12,7 +12,7 @@ done
 kind=-DSAFETY search=
 if [ "$expected" = ends ]; then kind=-DNP search=-l; fi  # -l: for cycles
 spin -a "$@" "$model"
-cc -w -O2 $kind -DCOLLAPSE -DMEMLIM=1800 -o pan pan.c
+cc -w -O1 $kind -DCOLLAPSE -DMEMLIM=1800 -o pan pan.c
 ./pan -m100000 -w22 $search >result 2>&1 || true
 grep -E '^pan:[0-9]|State-vector|states, stored|total actual' result
 

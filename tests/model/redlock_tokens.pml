@@ -36,6 +36,8 @@
  *   EMPTY_NODE_VOTES       a node without N counts from 0 and votes
  *   EARLY_RAISE            the N of an empty node is read from the others before it has been up for
  *                          the longest ttl
+ *   NO_WAIT_AFTER_RESTART  an empty node is raised and votes before it has been up for the longest
+ *                          ttl: after FLUSHALL, or because it keeps an AOF
  *   NO_DEADLINE            the grant does not check the deadline
  *
  * Larger runs, all without a violation: 3 claims and a restart, SKEW=1 (25 million states); UNTIMED
@@ -78,6 +80,11 @@
 #define MAY_RAISE true
 #else
 #define MAY_RAISE is_up[n]
+#endif
+#ifdef NO_WAIT_AFTER_RESTART
+#define WAITS false
+#else
+#define WAITS true
 #endif
 #if defined(UNTIMED) || defined(NO_DEADLINE)
 #define IS_VALID true
@@ -226,7 +233,7 @@ proctype node(byte n) {
   :: atomic {
        restarts < RESTARTS ->
        restarts++;
-       key[n] = FREE; counter[n] = 0; is_up[n] = false;
+       key[n] = FREE; counter[n] = 0; is_up[n] = !WAITS;
        for (c : 0 .. CLAIMS - 1) { began_before[c] = has_begun[c] }
        c = 0
      }
