@@ -139,6 +139,15 @@ std::string a_server_that_may_evict_locks_does_not_vote() {
   return does_not_vote(s);
 }
 
+std::string a_renewal_sets_the_lock_where_it_is_missing() {
+  three_servers w;
+  client c = w.open();
+  const lease held = c.mutex("x").acquire();
+  w.command_at(w.third, {"DEL", "x"});
+  w.pass(20s);
+  return w.third.string_at("x") ? "" : "the failure of one server more ends the lease";
+}
+
 constexpr scenario of_redlock[] = {
     {mutant::second_phase_missing, "redis", a_majority_reaches_the_number},
     {mutant::late_vote_raised, "redis", a_late_vote_is_not_raised},
@@ -152,6 +161,7 @@ constexpr scenario of_redlock[] = {
     {mutant::none, "redis", a_late_release_leaves_the_next_holder_alone, "unowned_lock_deleted"},
     {mutant::none, "redis", a_lock_that_is_gone_is_lost_at_its_next_renewal,
      "unowned_lock_renewed"},
+    {mutant::lock_not_restored, "redis", a_renewal_sets_the_lock_where_it_is_missing},
     {mutant::partial_vote_kept, "redis", the_votes_of_a_lost_attempt_are_withdrawn},
 };
 

@@ -101,7 +101,7 @@ void read_redlock_options(const seam::open_args& o, seam::own_options& own, sett
   out.max_ttl = std::chrono::ceil<std::chrono::milliseconds>(out.max_ttl);
   if (const base::failure f = seam::limit_fault(o.shared.ttl, out.max_ttl); f.code)
     own.refuse(f.text);
-  out.node_timeout = std::clamp<duration>(o.shared.ttl / 20, 20ms, 500ms);
+  out.node_timeout = std::clamp<duration>(o.shared.ttl / 10, 10ms, 500ms);
   own.time("node-timeout", out.node_timeout);
   if (out.node_timeout < 1ms || out.node_timeout > o.shared.ttl / 4)
     own.refuse("node-timeout: give at least 1ms, and at most a quarter of the ttl");

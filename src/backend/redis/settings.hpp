@@ -10,12 +10,12 @@
 namespace holdfast::redis {
 
 struct settings : endpoint {
-  std::vector<endpoint> servers;  // of redlock:; elsewhere the settings are the one
+  std::vector<endpoint> servers;  // of redlock:
   std::string layout;             // of layouts/layouts.hpp
   bool is_fair = false;           // of layout redisson: its mutexes are RFairLocks
   std::string prefix;             // of every key of a lock
-  // Of redlock:, no lease is longer than max_ttl, the same for all clients of the servers. A request
-  // counts that is answered within the node_timeout.
+  // Of redlock: no lease is longer than max_ttl, which all clients of the servers share. An attempt
+  // counts the answers that come within the node_timeout.
   base::duration max_ttl{}, node_timeout{};
   base::duration stale_after = std::chrono::seconds{30};  // of layout getset
   claims::timing rules;

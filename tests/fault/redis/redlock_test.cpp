@@ -87,6 +87,9 @@ TEST_F(redlock, a_lease_is_renewed_by_a_majority) {
   redlock_servers s(3);
   const auto c = open(s, "&ttl=1s");
   auto held = c.mutex("x").acquire();
+  EXPECT_TRUE(eventually([&] {  // by its first renewal at the latest
+    return !key_at(s[0]).empty() && !key_at(s[1]).empty() && !key_at(s[2]).empty();
+  }));
   s[2].kill_hard();
   const auto end = std::chrono::steady_clock::now() + 4s;
   while (std::chrono::steady_clock::now() < end) {

@@ -248,6 +248,12 @@ const redlock_node* redlock_layout::twin_of(const redlock_node& n) const noexcep
   return nullptr;
 }
 
+void redlock_layout::on_looked(const redlock_node& n, time_point now) {
+  for (redlock_node* const other : servers_)
+    if (other->may_vote() && twin_of(*other) == &n) other->look(now);
+  begin_records(now);
+}
+
 // A server without a record gets its number from a majority of all servers: each grant has left its
 // number at a majority, so one of them has it. They are asked once no grant can be under way any
 // more for which it has voted. Where a majority has lost its record, or never had one, all servers

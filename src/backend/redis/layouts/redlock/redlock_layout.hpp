@@ -79,8 +79,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void on_vote(redlock_round::request&, const value&, const reply_context&);
   void on_no_vote(redlock_round::request&, const reply_context&);
   void send_again(redlock_round::request&, const reply_context&);
-  // A server has told that it has no record, or another server has told its number.
-  void begin_records(time_point now);
+  void on_looked(const redlock_node&, time_point now);
   void on_messages(redlock_claim&, time_point now, base::event_queue&);
   void on_messages_lost(time_point now, base::event_queue&);
   void on_release_heard(redlock_claim&, std::string_view released_by, time_point now,
@@ -113,6 +112,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   retrying_reply reply_to(const redlock_round&, retrying_reply::verdict) const noexcept;
   void withdraw_attempt(const redlock_round&, time_point now);
   void withdraw_at(std::size_t server, const redlock_round&, time_point now);
+  void restore(redlock_round&, time_point now);
   void on_overdue(redlock_round&, time_point now, base::event_queue&);
   void wait_until(redlock_round&, time_point);
   duration pause_after_split(redlock_claim&);
@@ -120,6 +120,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void end_waits(time_point now, base::event_queue&);
   time_point out_since() const;
   std::string text_of_servers() const;
+  void begin_records(time_point now);
 
   io::client_reactor& reactor_;
   const settings& settings_;

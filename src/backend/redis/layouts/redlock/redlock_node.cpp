@@ -120,6 +120,13 @@ bool redlock_node::renew(redlock_round::request& q, time_point now) {
   return true;
 }
 
+void redlock_node::restore(const redlock_round& r, time_point now) {
+  over_.submit(over_.reply_discarder(), now, [&](request_writer& w) {
+    home_.codec().append(w, retrying_operation::try_lock,
+                         {.key = r.key, .owner = r.owner, .ttl = r.ttl});
+  });
+}
+
 void redlock_node::write_requests(lane what, request_writer& to) {
   if (what != lane::renewals) return;
   const time_point now = home_.env().now();
@@ -154,7 +161,7 @@ void redlock_node::on_looked(const redlock::server_state& told, base::failure wh
     look_at_ = base::saturating_add(now, fitness_.again);
     over_.tick_by(look_at_);
   }
-  home_.begin_records(now);
+  home_.on_looked(*this, now);
 }
 
 void redlock_node::begin_record(std::int64_t number, time_point now) {

@@ -46,6 +46,8 @@ class redlock_node final : public layout_node {
   void raise(redlock_round::request&, time_point now);
   // False: it is not asked, because it is not connected.
   bool renew(redlock_round::request&, time_point now);
+  // Sets the lock of a renewal here too, if nobody has it.
+  void restore(const redlock_round&, time_point now);
   void on_refused(std::string_view error, time_point now);
   // Of an owner that may have the lock here; until it has expired.
   void withdraw(std::string_view key, std::string_view owner, time_point end, time_point now);

@@ -141,7 +141,7 @@ void redlock_layout::renew(redlock_claim& c, time_point now) {
       r.votes[n->server()].what = vote::missing;
     }
   }
-  if (!decide(r, now)) wait_until(r, now + settings_.node_timeout);
+  if (!decide(r, now)) wait_until(r, now + r.ttl);  // a late answer is as good
   give_back_if_over(r);
 }
 
@@ -153,7 +153,7 @@ void redlock_layout::on_vote(redlock_round::request& q, const value& v, const re
   if (r.is_leaving() && (c.is_doubted || is_refused)) return on_no_vote(q, c);
   --r.in_flight;
   ballot& b = r.votes[q.server];
-  if (r.now_in != redlock_round::phase::decided && b.what == vote::awaited) {
+  if (b.what == vote::awaited) {
     const bool is_attempt = r.is_attempt() && r.now_in != redlock_round::phase::raising;
     const ballot told = is_attempt ? redlock::read_attempt(v) : redlock::read_comparison(v);
     const bool has_no_record = is_attempt && !is_refused && told.what == vote::missing;
@@ -161,7 +161,11 @@ void redlock_layout::on_vote(redlock_round::request& q, const value& v, const re
     b = proves_nothing ? ballot{.what = vote::missing} : told;
     if (r.now_in == redlock_round::phase::raising && b.what == vote::yes) b.number = r.number;
     r.told_others = r.told_others || (r.is_leaving() && v.integer() == 3);
-    conclude(r, c.now, c.events);
+    if (r.now_in != redlock_round::phase::decided) {
+      conclude(r, c.now, c.events);
+    } else if (r.is_confirmed) {
+      restore(r, c.now);
+    }
   }
   give_back_if_over(r);
 }
@@ -196,11 +200,28 @@ void redlock_layout::send_again(redlock_round::request& q, const reply_context& 
 void redlock_layout::conclude(redlock_round& r, time_point now, event_queue& events) {
   const std::optional<retrying_reply> answer = decide(r, now);
   if (!answer) return;
+  r.is_confirmed =
+      r.to == retrying_operation::renew && answer->what == retrying_reply::verdict::done;
+  if (r.is_confirmed) restore(r, now);
   redlock_claim* const c = claims_.at(r.whose);
   if (!c) return;
   std::string text;
   if (answer->what == retrying_reply::verdict::failed) text = text_of_servers();
   c->on_reply(*answer, std::move(text), now, events);
+}
+
+// A server that had not voted for the grant, or has lost the lock, gets it while a majority has
+// just confirmed that it is held: the next failure of a server does not end the lease.
+void redlock_layout::restore(redlock_round& r, time_point now) {
+  const redlock_claim* const c = claims_.at(r.whose);
+  if (!c || !c->recipe().is_held() || c->owner_text != r.owner) return;
+  for (redlock_node* const n : servers_) {
+    ballot& b = r.votes[n->server()];
+    const bool lacks_it = b.what == vote::no && b.holder == 0;
+    if (!lacks_it || !n->may_vote() || planted(mutant::lock_not_restored)) continue;
+    n->restore(r, now);
+    b.what = vote::missing;  // it is asked once
+  }
 }
 
 // The rest of the time is over, or that for servers behind the majority.

@@ -115,6 +115,33 @@ TEST(redlock_layout, a_server_that_has_lost_its_data_goes_on_with_the_number_of_
   EXPECT_TRUE(w.third.string_at("x"));
 }
 
+TEST(redlock_layout, a_renewal_sets_the_lock_at_a_server_that_lacks_it) {
+  three_servers w;
+  client c = w.open();
+  lease held = c.mutex("x").acquire();
+  w.command_at(w.third, {"DEL", "x"});
+  w.pass(20s);
+  EXPECT_TRUE(w.third.string_at("x"));
+  w.kill(w.second);  // it and the first server are no longer the only ones
+  w.pass(60s);
+  EXPECT_TRUE(held.held());
+  w.dead.clear();
+  w.pass(70s);
+  held.release();
+  w.pass(1s);
+  for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
+}
+
+TEST(redlock_layout, a_lock_that_a_majority_has_lost_is_set_nowhere) {
+  three_servers w;
+  client c = w.open();
+  lease held = c.mutex("x").acquire();
+  for (sim::model_redis* const s : {&w.model, &w.second}) w.command_at(*s, {"DEL", "x"});
+  w.pass(20s);
+  EXPECT_FALSE(held.held());
+  EXPECT_FALSE(w.model.string_at("x"));
+}
+
 TEST(redlock_layout, what_a_lost_attempt_has_set_is_deleted) {
   three_servers w;
   client c = w.open();
