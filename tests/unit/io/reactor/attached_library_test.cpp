@@ -256,17 +256,17 @@ class echoing_library final : public library_user {
   int ends[2] = {-1, -1};
 
  private:
+  // It may have become readable, or seem to be, when there is something to write.
   bool decide(readiness ready, time_point) override {
     reads_ = ready != readiness::none;
-    return reads_ || to_write_ != 0;
+    writes_ = std::exchange(to_write_, '\0');
+    return reads_ || writes_ != 0;
   }
   void perform() noexcept override {
     char c = 0;
-    if (reads_) {
-      if (::read(ends[0], &c, 1) == 1) echo_ = c;
-    } else {
-      c = std::exchange(to_write_, '\0');
-      EXPECT_EQ(::write(ends[0], &c, 1), 1);
+    if (reads_ && ::read(ends[0], &c, 1) == 1) echo_ = c;
+    if (writes_ != 0) {
+      EXPECT_EQ(::write(ends[0], &writes_, 1), 1);
       watches_ = watches_ || over_.watch(ends[0]);
       EXPECT_TRUE(watches_);
     }
@@ -279,7 +279,7 @@ class echoing_library final : public library_user {
   client_reactor& reactor_;
   attached_library over_;
   base::parker* answered_ = nullptr;
-  char to_write_ = 0;
+  char to_write_ = 0, writes_ = 0;
   bool reads_ = false, watches_ = false;
   std::string echo_;
 };
