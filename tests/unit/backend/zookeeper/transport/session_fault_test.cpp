@@ -1,6 +1,7 @@
 // A session under faults: lost connections, servers that do not answer or should not be believed,
 // and its own end.
 #include <algorithm>
+#include <limits>
 
 #include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
@@ -181,6 +182,20 @@ TEST(zookeeper_session_fault, an_answer_for_another_session_is_none) {
   t.open();
   t.give(connected(timeout_ms, session_id + 1));
   EXPECT_EQ(t.s.id(), session_id);
+  EXPECT_EQ(t.places.size(), 3u) << "the next server is tried";
+}
+
+// The number of the server that made a session is its highest byte.
+TEST(zookeeper_session_fault, an_answer_for_another_session_is_none_when_the_id_is_negative) {
+  constexpr std::int64_t negative = std::numeric_limits<std::int64_t>::min() + session_id;
+  session_fixture t(ensemble_of(2));
+  t.s.open(t.now());
+  t.open();
+  t.give(connected(timeout_ms, negative));
+  t.lose();
+  t.open();
+  t.give(connected(timeout_ms, negative + 1));
+  EXPECT_EQ(t.s.id(), negative);
   EXPECT_EQ(t.places.size(), 3u) << "the next server is tried";
 }
 
