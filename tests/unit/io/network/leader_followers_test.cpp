@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -162,6 +163,46 @@ TEST(leader_followers, a_leader_that_leaves_promotes_a_follower) {
   second.signal();
   sleeper.join();
   EXPECT_FALSE(leader_followers.is_held());
+}
+
+// A server whose leader is awake whenever the test is called.
+class awake_leader final : public io::engine, public base::loop_user {
+ public:
+  void run_once(base::duration) noexcept override { when_awake(); }
+  void interrupt() noexcept override {}
+  void flush() noexcept override { ++flushes; }
+  bool has_pending_replies() const noexcept override { return true; }
+
+  std::function<void()> when_awake;
+  int flushes = 0;
+};
+
+TEST(leader_followers, a_leader_that_leaves_writes_what_was_left_to_it) {
+  awake_leader server;
+  io::leader_followers leader_followers(server, server, false);
+  base::parker p;
+  server.when_awake = [&] {
+    leader_followers.awake();
+    server.flushes = 0;
+    leader_followers.write_now();
+    EXPECT_EQ(server.flushes, 0) << "it is left to the leader";
+    p.signal();
+  };
+  leader_followers.run_until_signalled(p);
+  EXPECT_EQ(server.flushes, 1);
+}
+
+TEST(leader_followers, a_leader_that_leaves_writes_nothing_that_was_not_left_to_it) {
+  awake_leader server;
+  io::leader_followers leader_followers(server, server, false);
+  base::parker p;
+  server.when_awake = [&] {
+    leader_followers.awake();
+    server.flushes = 0;
+    p.signal();
+  };
+  leader_followers.run_until_signalled(p);
+  EXPECT_EQ(server.flushes, 0);
 }
 
 // A caller that waits for another thread of its client.
