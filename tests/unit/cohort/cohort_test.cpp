@@ -206,5 +206,20 @@ TEST_F(a_cohort, the_first_waiter_after_one_left_awaits_the_store_in_its_place) 
   EXPECT_EQ(machine.awaits_store(), nullptr);
 }
 
+TEST_F(a_cohort, refuses_all_waits_with_a_time_bound_and_no_others) {
+  caller first, second, third;
+  first.until = third.until = env.now() + 1min;
+  enter(first);
+  enter(second);
+  enter(third);
+  machine.refuse_timed_waits({errc::unavailable, {}}, env.now());
+  complete_answered();
+  EXPECT_EQ(first.why.code, errc::unavailable);
+  EXPECT_FALSE(second.answered);
+  EXPECT_EQ(third.why.code, errc::unavailable);
+  granted_claim();
+  EXPECT_NE(second.granted, nullptr);
+}
+
 }  // namespace
 }  // namespace holdfast::cohort_tests
