@@ -105,6 +105,17 @@ TEST_F(mysql_row, a_waiter_whose_bell_is_lost_polls) {
   EXPECT_TRUE(t.awaits(0, "UPDATE"));
 }
 
+TEST_F(mysql_row, a_waiter_without_a_connection_for_the_bell_polls) {
+  t.acquire(false);
+  t.reply(0, {});
+  t.reply(0, rows({{"another", "20000000"}}));
+  t.cut(1);
+  EXPECT_EQ(t.statement(0), "DO 0") << "it checks whether the server is there";
+  t.reply(0, {});
+  t.pass(1s);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
 TEST_F(mysql_row, a_release_compares_the_owner) {
   t.acquire();
   t.reply(0, granted_row(1));
