@@ -6,6 +6,7 @@
 
 #include "base/parker.hpp"
 #include "io/real_environment.hpp"
+#include "testkit/no_descriptors.hpp"
 #include "tests/unit/io/network/loop_fixture.hpp"
 
 namespace holdfast::network_tests {
@@ -65,6 +66,12 @@ TEST_P(network_loop, speaks_through_a_unix_socket) {
   stream_->write(bytes("hello"));
   EXPECT_EQ(p.receive(5), "hello");
   std::filesystem::remove(path);
+}
+
+TEST_P(network_loop, is_not_made_where_no_descriptor_is_left) {
+  if (testkit::sanitizer_needs_descriptors) GTEST_SKIP() << "UBSan needs a descriptor";
+  const testkit::no_descriptors none;
+  EXPECT_THROW((void)make(), std::system_error);
 }
 
 TEST_P(network_loop, finds_the_addresses_of_a_name) {
