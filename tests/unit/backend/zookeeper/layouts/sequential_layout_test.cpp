@@ -50,6 +50,20 @@ TEST(zookeeper_sequential_layout, one_that_is_alone_is_granted_under_its_own_tra
   EXPECT_EQ(t.told.take(), "granted 5");
 }
 
+TEST(zookeeper_sequential_layout, a_holder_that_saw_no_others_is_told_of_those_behind_it) {
+  layout_fixture t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  const std::string own = t.own_name("0000000001");
+  t.answer(5, layout_fixture::created(own));
+  t.answer(9, layout_fixture::stat(1, 1, 5));
+  EXPECT_EQ(t.told.take(), "granted 5");
+  t.claim->check_waiters();
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(10, layout_fixture::children({own, "_c_b-lock-0000000002"}));
+  EXPECT_EQ(t.told.take(), "wanted");
+}
+
 // Its node was removed, and another's is there.
 TEST(zookeeper_sequential_layout, one_child_that_is_not_its_own_is_looked_at) {
   layout_fixture t;
