@@ -84,10 +84,7 @@ void session::begin_attaching(time_point now) {
 
 void session::received(channel c, std::span<const std::byte> bytes, time_point now,
                        event_queue& events) {
-  if (c == channel::mode) {
-    on_mode_bytes(bytes);
-    return schedule(now);
-  }
+  if (c == channel::mode) return on_mode_bytes(bytes);
   if (state_ < state::attaching || state_ == state::ended) return;
   (void)check_lapse(now, events);
   const bool works = frames_.feed(bytes, [&](std::span<const std::byte> frame) {

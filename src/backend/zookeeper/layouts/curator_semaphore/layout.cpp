@@ -126,9 +126,7 @@ void layout::on_node_watch(std::string_view path, bool has_ended, time_point now
                            event_queue& events) {
   const std::string_view node = last_part(path);
   const std::string_view folder = path.substr(0, path.size() - node.size() - 1);
-  const std::size_t end = folder.rfind('/');
-  if (end == std::string_view::npos) return;
-  for_each_at(folder.substr(0, end), [&](claim& c) {
+  for_each_at(folder.substr(0, folder.rfind('/')), [&](claim& c) {
     if (last_part(folder) == line_folder && c.blocker == node) {
       c.on([&](permit_recipe& r) { return r.on_blocker(rules()); }, now, events);
     } else if (std::ranges::find(c.leases, node) != c.leases.end()) {
