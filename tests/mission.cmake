@@ -10,6 +10,7 @@ set(mission_rules
   "(threads|processes)_(lua_)?redis$=mission:R3"
   "(^|_)redisson(_(clients|codec|listings|lock_by_hand|migration|names|table|wire))?[.]=mission:R4"
   "_redisson_redis$=mission:R4"
+  "redlock=mission:R6"
   "redisson.*(fair|rw|spin|permits|fenced)=mission:R5"
   "single_node|_node_zookeeper$=mission:Z0"
   "^(curator|kazoo|zookeeper_peers)=mission:Z1"
@@ -21,7 +22,7 @@ set(mission_rules
   "^mysql_(optimistic|drafts)[.]=mission:M3"
   "^mysql_(for_update|for_update_locks|pinned)[.]|for_update_mysql$=mission:M2"
   "^mysql_records[.]|records_mysql$=mission:M1"
-  "^mysql_promotion[.]=mission:M1"
+  "^mysql_promotion[.]=mission:M4"
   "^mysql_(row_locks|traps|records)[.]=mission:G3")
 
 string(JOIN , mission_backends ${holdfast_backends} -)

@@ -50,6 +50,7 @@ inline namespace HOLDFAST_API v0 {
 //                    waits through outages), or no thread can be started to wait for a file lock.
 // errc::refused      the server or the file system denied it: rights, authentication, disk full
 // errc::exhausted    a range of numbers of the store is used up: no lock can be granted there
+// errc::no_quorum    with redlock: too few of its servers can be reached, or may vote
 // errc::lost         of several locks only (multi_mutex, acquire_all): while the others were waited
 //                    for, one was lost three times; raise the ttl
 // errc::closed       the client was closed, before or during the call

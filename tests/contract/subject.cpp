@@ -238,7 +238,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
       {.name = "redlock_redis",
        .make = make_redlock_subject,
        .modes = of_a_mutex,
-       .can = {.ttl = true, .processes = true, .breakable = true},
+       .can = {.ttl = true, .durable = true, .processes = true, .breakable = true},
        .has_outages = true,
        .most_not_applicable = 35,
        .expected_failures = failures_of_redlock()},

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backend/redis/diagnosis/diagnosis.hpp"
+#include "backend/redis/diagnosis/several_servers.hpp"
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/redis/topologies/independent.hpp"
 #include "backend/redis/topologies/single.hpp"
@@ -109,7 +110,9 @@ void backend::settle(time_point until) {
 }
 
 void backend::diagnose(seam::findings_handler& to) {
-  start_diagnosis(*topology_->nodes().front(), settings_, layouts_.needs(), to);
+  if (settings_.servers.empty())
+    return start_diagnosis(*topology_->nodes().front(), settings_, layouts_.needs(), to);
+  start_diagnosis(topology_->nodes(), settings_.servers, layouts_.needs(), to);
 }
 
 bool backend::close(time_point until) {

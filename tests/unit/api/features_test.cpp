@@ -38,6 +38,7 @@ seam::backend unconnected(const seam::open_args& o) {
 client open_unconnected(const std::string& at) {
   static constexpr seam::scheme schemes[] = {
       {"redis", unconnected<redis::backend, redis::read_settings>, ""},
+      {"redlock", unconnected<redis::backend, redis::read_settings>, ""},
       {"mysql", unconnected<mysql::backend, mysql::read_settings>, ""},
       {"zookeeper", unconnected<zookeeper::backend, zookeeper::read_settings>, ""},
   };
@@ -75,6 +76,7 @@ std::vector<described_client> every_layout(const std::string& directory) {
   add_layouts(out, "redis:", redis::layout_names());
   out.push_back({"`redis:` `redisson` `fair=1`",
                  open_unconnected("redis://127.0.0.1:1?layout=redisson&fair=1")});
+  out.push_back({"`redlock:`", open_unconnected("redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3")});
   add_layouts(out, "zookeeper:", zookeeper::layout_names());
   for (const std::string& strategy : split(mysql::strategy_names()))
     out.push_back({"`mysql:` `" + strategy + '`',

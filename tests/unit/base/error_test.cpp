@@ -11,7 +11,7 @@ using holdfast::lock_error;
 using holdfast::outcome;
 
 TEST(errc, every_code_has_a_text_and_one_outcome) {
-  for (int code = 1; code <= static_cast<int>(errc::exhausted); ++code) {
+  for (int code = 1; code <= static_cast<int>(errc::no_quorum); ++code) {
     const std::error_code ec = errc{code};
     EXPECT_NE(ec.message(), "unknown error") << code;
     int outcomes = 0;
@@ -28,7 +28,7 @@ TEST(errc, every_code_equals_a_condition_of_the_standard_library) {
   EXPECT_EQ(std::error_code(errc::unsupported), std::errc::not_supported);
   EXPECT_EQ(std::error_code(errc::bad_name), std::errc::invalid_argument);
   EXPECT_NE(std::error_code(errc::lost), std::errc::timed_out);
-  for (int code = 1; code <= static_cast<int>(errc::exhausted); ++code) {
+  for (int code = 1; code <= static_cast<int>(errc::no_quorum); ++code) {
     int known = 0;
     for (int condition = 1; condition < 140; ++condition)
       known += std::error_code(errc{code}) == std::errc{condition};

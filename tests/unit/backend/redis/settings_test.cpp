@@ -118,7 +118,33 @@ constexpr settings_row refused_rows[] = {
     {"redis://host?tls-ca=/dev/null", "tls-ca"},
     {"redis://host?prefx=a", "prefix"},
     {"rediss://host?tls-ce=a", "tls-cert"},
+    {"redlock://a,b", "name three servers at least"},
+    {"redlock://a", "name three servers at least"},
+    {"redlock://a,b,a", "names a:6379 twice"},
+    {"redlock://a,b,a:6379", "names a:6379 twice"},
+    {"redlock://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p", "at most 15"},
+    {"redlock://a,b,c?ttl=2m", "longer than max-ttl, which is 60 s"},
+    {"redlock://a,b,c?layout=string", "layout"},
+    {"redlock://a,b,c?node-timeout=1h", "a quarter of the ttl"},
+    {"redlock://a,b,c?max-ttl=x", "max-ttl"},
+    {"redis://host?max-ttl=1m", "max-ttl"},
 };
+
+TEST(redis_settings, each_server_of_a_redlock_has_what_the_url_gives) {
+  const settings s = settings_of("redlocks://me:secret@a,b:7000,c/3?ttl=4s");
+  ASSERT_EQ(s.servers.size(), 3u);
+  EXPECT_EQ(s.servers[1].where.host, "b");
+  EXPECT_EQ(s.servers[1].where.port, 7000);
+  EXPECT_EQ(s.servers[2].where.port, 6379);
+  for (const endpoint& e : s.servers) {
+    EXPECT_EQ(e.password, "secret");
+    EXPECT_EQ(e.database, 3);
+    ASSERT_TRUE(e.tls);
+    EXPECT_EQ(e.tls->host, e.where.host);
+  }
+  EXPECT_EQ(s.max_ttl, 1min);
+  EXPECT_EQ(s.node_timeout, 400ms);
+}
 
 TEST(redis_settings, what_cannot_be_meant_is_refused_with_the_remedy) {
   for (const settings_row& r : refused_rows) {

@@ -25,6 +25,7 @@ constexpr required_command commands[] = {
     {"hincrby", "HINCRBY holdfast:redlock number 1"},
     {"hget", "HGET holdfast:redlock number"},
     {"hset", "HSET holdfast:redlock number 1"},
+    {"hsetnx", "HSETNX holdfast:redlock number 1"},
     {"hmget", "HMGET holdfast:redlock number"},
     {"exists", "EXISTS holdfast:redlock"},
     {"scan", "SCAN 0", needed_for::inspection},
@@ -42,6 +43,7 @@ constexpr codec_facts facts_of_redlock{
             .wanted = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = true,
+            .durable = true,
             .processes = true,
             .breakable = true},
     // A message of a server that has failed meanwhile is lost: the nap is short.

@@ -27,7 +27,8 @@ struct redlock_record : claims::listed_claim, message_handler {
   bool is_asked = false;  // an attempt was made with this owner
   // One bit for each server: it was asked under this owner, and has not answered.
   std::uint16_t unanswered_at = 0;
-  std::uint8_t splits = 0;  // attempts in a row of which no client got a majority
+  // How many attempts it has lost lately: one more with each, one less with each grant.
+  std::uint8_t crowd = 0;
   // So many of the next attempts ask one server first: the lock was busy lately. Clients that ask
   // all servers at the same time divide them among themselves, and nobody gets the lock.
   std::uint8_t leads = 0;

@@ -16,18 +16,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Clients that hear of a release together do not try together.
-constexpr duration wake_spread = 1ms;
-constexpr unsigned doublings_max = 6;
+// Clients that hear of a release together do not try together: the more there are, the longer they
+// wait, so that those that are early have released it before the late ones try.
+constexpr duration wake_spread = 1ms, wake_spread_max = 8ms;
+constexpr std::uint8_t crowd_max = 3;
+constexpr std::uint8_t leads_after_busy = 16;
 
 seam::capabilities with_limit(seam::capabilities can, duration max_ttl) {
   can.ttl_max = max_ttl;
   return can;
-}
-
-duration random_part(base::environment& env, duration most) {
-  const auto range = static_cast<std::uint64_t>(most.count());
-  return duration(static_cast<duration::rep>(base::random_u64(env) % (range + 1)));
 }
 
 }  // namespace
@@ -202,15 +199,23 @@ void redlock_layout::on_release_heard(redlock_claim& c, std::string_view release
     c.on([&](retrying_recipe& r) { return r.on_message(now, rules()); }, now, events);
     return;
   }
-  const duration most = claims::doubled(wake_spread, c.splits, wake_spread * (1 << doublings_max));
-  const time_point t = now + random_part(env(), most);
+  const time_point t = now + random_pause(c);
   if (t < c.at()) wake_at(c, t);
 }
 
-duration redlock_layout::pause_after_split(redlock_claim& c) {
-  claims::count_up(c.splits);
-  return random_part(env(),
-                     claims::doubled(wake_spread, c.splits, wake_spread * (1 << doublings_max)));
+duration redlock_layout::random_pause(const redlock_claim& c) {
+  const duration most = claims::doubled(wake_spread, c.crowd, wake_spread_max);
+  const auto range = static_cast<std::uint64_t>(most.count());
+  return duration(static_cast<duration::rep>(base::random_u64(env()) % (range + 1)));
+}
+
+void redlock_layout::note_attempt(redlock_claim& c, bool is_granted) noexcept {
+  if (is_granted) {
+    if (c.crowd > 0) --c.crowd;
+    return;
+  }
+  c.crowd = std::min<std::uint8_t>(c.crowd + 1, crowd_max);
+  c.leads = leads_after_busy;
 }
 
 time_point redlock_layout::out_since() const {

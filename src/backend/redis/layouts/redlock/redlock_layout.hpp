@@ -115,7 +115,8 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void restore(redlock_round&, time_point now);
   void on_overdue(redlock_round&, time_point now, base::event_queue&);
   void wait_until(redlock_round&, time_point);
-  duration pause_after_split(redlock_claim&);
+  duration random_pause(const redlock_claim&);
+  static void note_attempt(redlock_claim&, bool is_granted) noexcept;
   std::size_t count_messages(const redlock_claim&) const noexcept;
   void end_waits(time_point now, base::event_queue&);
   time_point out_since() const;

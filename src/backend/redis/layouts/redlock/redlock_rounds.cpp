@@ -17,8 +17,6 @@ namespace {
 
 constexpr duration patience_min = 200us;  // for the servers behind the majority
 
-constexpr std::uint8_t leads_after_busy = 16;
-
 constexpr std::uint16_t bit_of(std::size_t server) noexcept {
   return static_cast<std::uint16_t>(1u << server);
 }
@@ -205,6 +203,8 @@ void redlock_layout::conclude(redlock_round& r, time_point now, event_queue& eve
   if (r.is_confirmed) restore(r, now);
   redlock_claim* const c = claims_.at(r.whose);
   if (!c) return;
+  const bool is_granted = answer->what == retrying_reply::verdict::granted;
+  if (is_granted || answer->what == retrying_reply::verdict::busy) note_attempt(*c, is_granted);
   std::string text;
   if (answer->what == retrying_reply::verdict::failed) text = text_of_servers();
   c->on_reply(*answer, std::move(text), now, events);
@@ -268,7 +268,6 @@ std::optional<retrying_reply> redlock_layout::decide_leading(redlock_round& r, t
   if (first.what == vote::no) {
     retrying_reply out = reply_to(r, retrying_reply::verdict::busy);
     out.rest = first.rest;
-    if (redlock_claim* const c = claims_.at(r.whose)) c->leads = leads_after_busy;
     return out;
   }
   ask_all(r, now);
@@ -337,9 +336,7 @@ retrying_reply redlock_layout::fail(redlock_round& r, time_point now) {
   if (r.votes.has_quorum()) {
     out.what = retrying_reply::verdict::busy;
     const bool is_split = c && !r.votes.may_be_held();
-    if (c && !is_split) c->splits = 0;
-    if (c) c->leads = leads_after_busy;
-    out.rest = is_split ? pause_after_split(*c) : r.votes.rest();
+    out.rest = is_split ? random_pause(*c) : r.votes.rest();
   } else if (c && c->recipe().is_attempt()) {
     out.what = retrying_reply::verdict::failed;
     out.why = errc::no_quorum;

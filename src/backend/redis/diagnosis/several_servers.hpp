@@ -1,0 +1,15 @@
+// diagnose() of a topology of several servers: each is examined by itself, and the findings are
+// told together.
+#pragma once
+#include <span>
+
+#include "backend/redis/diagnosis/diagnosis.hpp"
+
+namespace holdfast::redis {
+
+// As start_diagnosis() of one server. A finding that all servers share is told once; another one
+// names its server. A server that cannot be examined is a bad finding of its own.
+void start_diagnosis(std::span<transport* const>, std::span<const endpoint>,
+                     std::span<const layout_needs>, seam::findings_handler&);
+
+}  // namespace holdfast::redis
