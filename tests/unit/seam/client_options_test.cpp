@@ -119,12 +119,12 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
     EXPECT_EQ(text.find("open at redsi://h: there is no backend for \"redsi:\"; known are "), 0u)
         << text;
     EXPECT_NE(text.find("\"file:\""), std::string::npos) << text;
-    EXPECT_EQ(text.find("redlock"), std::string::npos) << text;
+    EXPECT_EQ(text.find("redis+cluster"), std::string::npos) << text;
   }
 }
 
 TEST(client, reports_a_scheme_to_come_as_missing_in_this_version) {
-  for (const std::string scheme : {"redis+cluster", "redlock", "redis+sentinel"}) {
+  for (const std::string scheme : {"redis+cluster", "redis+shards", "redis+sentinel"}) {
     try {
       (void)holdfast::client::open(scheme + "://h");
       ADD_FAILURE() << scheme;

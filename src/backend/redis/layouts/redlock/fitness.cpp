@@ -18,8 +18,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration look_again = 2s;
-
 std::optional<std::int64_t> integer_of(std::string_view text) noexcept {
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);

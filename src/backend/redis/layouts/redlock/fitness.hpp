@@ -16,6 +16,8 @@ namespace holdfast::redis::redlock {
 using base::duration;
 using base::time_point;
 
+inline constexpr duration look_again = std::chrono::seconds{2};  // at what an operator may mend
+
 struct server_record {                 // the key that each server has beside the locks
   std::optional<std::int64_t> number;  // nothing: the record is gone
   duration gone_for{};                 // since a client first found that out

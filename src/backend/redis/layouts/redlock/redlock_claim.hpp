@@ -22,13 +22,13 @@ struct redlock_record : claims::listed_claim, message_handler {
   void on_message(std::string_view released_by, time_point now, base::event_queue&) override;
 
   std::string key;
-  std::string
-      owner_text;  // as the servers have it; empty: the claim is idle. Each attempt has another
+  // As the servers have it; empty: the claim is idle. Each attempt has another one.
+  std::string owner_text;
   bool is_asked = false;  // an attempt was made with this owner
   // One bit for each server: it was asked under this owner, and has not answered.
   std::uint16_t unanswered_at = 0;
   // How many attempts it has lost lately: one more with each, one less with each grant.
-  std::uint8_t crowd = 0;
+  std::uint8_t lost_lately = 0;
   // So many of the next attempts ask one server first: the lock was busy lately. Clients that ask
   // all servers at the same time divide them among themselves, and nobody gets the lock.
   std::uint8_t leads = 0;

@@ -19,7 +19,7 @@ namespace {
 // Clients that hear of a release together do not try together: the more there are, the longer they
 // wait, so that those that are early have released it before the late ones try.
 constexpr duration wake_spread = 1ms, wake_spread_max = 8ms;
-constexpr std::uint8_t crowd_max = 3;
+constexpr std::uint8_t lost_lately_max = 3;
 constexpr std::uint8_t leads_after_busy = 16;
 
 seam::capabilities with_limit(seam::capabilities can, duration max_ttl) {
@@ -204,17 +204,17 @@ void redlock_layout::on_release_heard(redlock_claim& c, std::string_view release
 }
 
 duration redlock_layout::random_pause(const redlock_claim& c) {
-  const duration most = claims::doubled(wake_spread, c.crowd, wake_spread_max);
+  const duration most = claims::doubled(wake_spread, c.lost_lately, wake_spread_max);
   const auto range = static_cast<std::uint64_t>(most.count());
   return duration(static_cast<duration::rep>(base::random_u64(env()) % (range + 1)));
 }
 
 void redlock_layout::note_attempt(redlock_claim& c, bool is_granted) noexcept {
   if (is_granted) {
-    if (c.crowd > 0) --c.crowd;
+    if (c.lost_lately > 0) --c.lost_lately;
     return;
   }
-  c.crowd = std::min<std::uint8_t>(c.crowd + 1, crowd_max);
+  c.lost_lately = std::min<std::uint8_t>(c.lost_lately + 1, lost_lately_max);
   c.leads = leads_after_busy;
 }
 

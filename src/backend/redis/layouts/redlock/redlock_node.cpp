@@ -152,8 +152,8 @@ void redlock_node::on_looked(const redlock::server_state& told, base::failure wh
   is_known_ = true;
   fitness_ = redlock::judge(state_, settings_.max_ttl);
   const base::failure fault = this->fault();
-  if (why.code) fitness_.why_not = why.text;
-  if (fault.code) fitness_.why_not = fault.text;
+  const std::string& more = fault.code ? fault.text : why.text;
+  if (!more.empty()) fitness_ = {more, redlock::look_again};
   if (fitness_.is_fit()) {
     over_.note_accepted(now);
   } else {

@@ -236,6 +236,7 @@ void redlock_layout::on_overdue(redlock_round& r, time_point now, event_queue& e
       if (r.votes[i].what == vote::awaited) r.votes[i].what = vote::missing;
   }
   conclude(r, now, events);
+  give_back_if_over(r);
 }
 
 std::optional<retrying_reply> redlock_layout::decide(redlock_round& r, time_point now) {
