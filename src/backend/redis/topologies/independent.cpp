@@ -7,7 +7,7 @@ namespace holdfast::redis {
 using base::failure;
 
 std::string text_of_failure(const std::string& address, const std::string& why) {
-  return why.find(address) == why.npos ? address + " (" + why + ")" : "(" + why + ")";
+  return why.find(address) == why.npos ? address + " (" + why + ")" : why;
 }
 
 independent::independent(io::client_reactor& r, std::span<const endpoint> endpoints,
