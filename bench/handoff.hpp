@@ -9,7 +9,8 @@ namespace bench {
 
 struct contender {
   // "flock" opens a file, "holdfast" a URL, "mutex" the URL of a layout without shares, "token" the
-  // token of a Redis server on a port of 127.0.0.1. "readers" opens a URL too, and nine in ten
+  // token of a Redis server on a port of 127.0.0.1, "sequential redlock" a Redlock on several ports
+  // of it, whose masters are tried one after the other. "readers" opens a URL too, and nine in ten
   // turns are a share; with "as readers" the same turns are exclusive.
   std::string kind;
   std::string where;

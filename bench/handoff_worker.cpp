@@ -21,6 +21,7 @@
 #include "handoff_arena.hpp"
 #ifdef HOLDFAST_WITH_REDIS
 #include "redis/bare_limits.hpp"
+#include "redis/bare_redlock.hpp"
 #endif
 
 namespace bench {
@@ -104,6 +105,11 @@ int worker_main(int argc, char** argv) try {
   } else if (kind == "token") {
     take_turns_in_threads(arena, mine, [&](unsigned, auto use) {
       token_lock lock(std::atoi(argv[1]));
+      use(alone{lock});
+    });
+  } else if (kind == "sequential redlock") {
+    take_turns_in_threads(arena, mine, [&](unsigned, auto use) {
+      sequential_redlock lock(argv[1]);
       use(alone{lock});
     });
 #endif

@@ -3,7 +3,8 @@
 namespace bench {
 namespace {
 
-constexpr std::string_view cycles = "cycles per second", acquisitions = "acquisitions per second";
+constexpr std::string_view cycles = "cycles per second", acquisitions = "acquisitions per second",
+                           handoffs = "hand-offs to another process per second";
 
 constexpr row table[] = {
     {"memory/w1", measure::difference, "ns per cycle", memory_uncontended},
@@ -15,7 +16,7 @@ constexpr row table[] = {
     {"memory/metrics", measure::ratio, "ns per cycle", memory_counted},
     {"memory/renewal", measure::alone, "share of one core", memory_renewal},
     {"file/w1", measure::ratio, cycles, file_uncontended},
-    {"file/w4", measure::ratio, "hand-offs to another process per second", file_processes},
+    {"file/w4", measure::ratio, handoffs, file_processes},
     {"run/spawn", measure::ratio, "microseconds per command", run_spawn},
 #ifdef HOLDFAST_WITH_REDIS
     {"redis/w1", measure::ratio, cycles, redis_confirmed},
@@ -48,6 +49,9 @@ constexpr row table[] = {
     {"redis/redisson-w2", measure::ratio, cycles, redisson_own_locks},
     {"redis/redisson-w3", measure::ratio, acquisitions, redisson_contenders},
     {"redis/redisson-w4", measure::ratio, acquisitions, redisson_processes},
+    {"redlock/w1", measure::ratio, cycles, redlock_confirmed},
+    {"redlock/w4", measure::ratio, acquisitions, redlock_processes},
+    {"redlock/w4-handoffs", measure::ratio, handoffs, redlock_handoffs},
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
     {"zookeeper/w1", measure::ratio, cycles, zookeeper_confirmed},
@@ -83,7 +87,7 @@ const row* find_row(std::string_view name) noexcept {
 
 bool built_here(std::string_view name) noexcept {
 #ifndef HOLDFAST_WITH_REDIS
-  if (name.starts_with("redis/")) return false;
+  if (name.starts_with("redis/") || name.starts_with("redlock/")) return false;
 #endif
 #ifndef HOLDFAST_WITH_ZOOKEEPER
   if (name.starts_with("zookeeper/")) return false;

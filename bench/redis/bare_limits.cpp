@@ -10,15 +10,6 @@ namespace {
 
 constexpr const char* owner = "0123456789abcdef0123456789abcdef";
 
-// Keys of its own, which an earlier run may have left: holdfast's are other ones.
-void prepare(bare_redis& redis, const bare_lock& lock, const std::vector<std::string>& keys) {
-  for (const std::string& key : keys) redis.append(formatted({"DEL", key}));
-  for (const std::string& script : lock.scripts)
-    redis.append(formatted({"SCRIPT", "LOAD", script}));
-  redis.flush();
-  redis.skip(keys.size() + lock.scripts.size());
-}
-
 void step(bare_redis& redis, const std::string& command) {
   redis.append(command);
   redis.flush();
@@ -26,6 +17,14 @@ void step(bare_redis& redis, const std::string& command) {
 }
 
 }  // namespace
+
+void prepare(bare_redis& redis, const bare_lock& lock, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) redis.append(formatted({"DEL", key}));
+  for (const std::string& script : lock.scripts)
+    redis.append(formatted({"SCRIPT", "LOAD", script}));
+  redis.flush();
+  redis.skip(keys.size() + lock.scripts.size());
+}
 
 outcome bare_round_trips(int port, seconds length, const bare_lock& lock) {
   bare_redis redis(port);

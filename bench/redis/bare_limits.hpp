@@ -3,12 +3,17 @@
 // possible.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "redis/bare_locks.hpp"
 #include "redis/bare_redis.hpp"
 #include "row.hpp"
 
 namespace bench {
+
+// Loads the scripts of the lock and deletes the keys, which an earlier run may have left. They are
+// the limit's own: holdfast uses others.
+void prepare(bare_redis&, const bare_lock&, const std::vector<std::string>& keys);
 
 // One connection, one step at a time.
 outcome bare_round_trips(int port, seconds length, const bare_lock& = set_and_compare);

@@ -26,10 +26,14 @@ std::uint64_t weight_of(std::string_view command) {
 
 }  // namespace
 
+void need_redis_server() {
+  if (!holdfast::testkit::redis_server::installed())
+    throw std::runtime_error(holdfast::testkit::redis_server::not_installed);
+}
+
 redis_fixture::redis_fixture()
     : server_([] {
-        if (!holdfast::testkit::redis_server::installed())
-          throw std::runtime_error(holdfast::testkit::redis_server::not_installed);
+        need_redis_server();
         return holdfast::testkit::redis_options{};
       }()) {}
 

@@ -7,10 +7,12 @@
 
 namespace bench {
 
+void need_redis_server();  // throws std::runtime_error when it is not installed
+
 // Started by the row, after pinning: it shares the CPUs of the row.
 class redis_fixture {
  public:
-  redis_fixture();  // throws std::runtime_error when redis-server is not installed
+  redis_fixture();  // throws as need_redis_server()
 
   int port() const noexcept { return server_.port(); }
   std::string url(const std::string& query = {}) const { return server_.url() + query; }

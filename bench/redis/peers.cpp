@@ -66,11 +66,11 @@ void have_node_packages() {
   if (npm.wait_for(std::chrono::minutes{2}) != 0) throw peer_missing("npm could not get it");
 }
 
-double node_lock(const char* library, int port, const char* work, seconds length) {
+double node_lock(const char* library, const std::string& ports, const char* work, seconds length) {
   have_node_packages();
   setenv("NODE_PATH", (packages() / "node_modules").c_str(), 1);
-  return run_script({"node", (scripts() / "node_locks.cjs").string(), library, std::to_string(port),
-                     work, std::to_string(length.count())});
+  return run_script({"node", (scripts() / "node_locks.cjs").string(), library, ports, work,
+                     std::to_string(length.count())});
 }
 
 }  // namespace
@@ -78,11 +78,18 @@ double node_lock(const char* library, int port, const char* work, seconds length
 std::vector<peer> redis_peers(int port, workload w) {
   const char* const work = word_for(w);
   const auto node = [port, work](const char* library) {
-    return [=](seconds length) { return node_lock(library, port, work, length); };
+    return [=](seconds length) { return node_lock(library, std::to_string(port), work, length); };
   };
   return {{"redis-py", [=](seconds length) { return redis_py(port, work, length); }},
           {"redis-semaphore", node("redis-semaphore")},
           {"redlock", node("redlock")}};
+}
+
+side redlock_of_node(const std::string& ports) {
+  have_node_packages();
+  return [ports](seconds length) {
+    return outcome{node_lock("redlock", ports, word_for(workload::one_lock), length), {}};
+  };
 }
 
 }  // namespace bench
