@@ -18,8 +18,8 @@ namespace {
 
 // Clients that hear of a release together do not try together: the more there are, the longer they
 // wait, so that those that are early have released it before the late ones try.
-constexpr duration wake_spread = 1ms, wake_spread_max = 8ms;
-constexpr std::uint8_t lost_lately_max = 3;
+constexpr duration wake_spread = 1ms, wake_spread_max = 4ms;
+constexpr std::uint8_t lost_lately_max = 2;
 constexpr std::uint8_t leads_after_busy = 16;
 
 seam::capabilities with_limit(seam::capabilities can, duration max_ttl) {
