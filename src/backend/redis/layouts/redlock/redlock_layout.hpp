@@ -104,6 +104,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
 
   void conclude(redlock_round&, time_point now, base::event_queue&);
   std::optional<retrying_reply> decide(redlock_round&, time_point now);
+  bool is_awaited(const redlock_round&);
   std::optional<retrying_reply> decide_leading(redlock_round&, time_point now);
   std::optional<retrying_reply> decide_attempt(redlock_round&, time_point now);
   std::optional<retrying_reply> decide_raising(redlock_round&, time_point now);

@@ -262,6 +262,12 @@ std::optional<retrying_reply> redlock_layout::decide(redlock_round& r, time_poin
   return out;
 }
 
+// The claim may have been withdrawn since, from all servers.
+bool redlock_layout::is_awaited(const redlock_round& r) {
+  const redlock_claim* const c = claims_.at(r.whose);
+  return c && c->owner_text == r.owner && c->recipe().epoch() == r.epoch;
+}
+
 // Who has not got the first server leaves the others to those who have.
 std::optional<retrying_reply> redlock_layout::decide_leading(redlock_round& r, time_point now) {
   const ballot& first = r.votes[r.lead];
@@ -271,6 +277,7 @@ std::optional<retrying_reply> redlock_layout::decide_leading(redlock_round& r, t
     out.rest = first.rest;
     return out;
   }
+  if (!is_awaited(r)) return reply_to(r, retrying_reply::verdict::not_now);
   ask_all(r, now);
   wait_until(r, now + settings_.node_timeout);
   return decide_attempt(r, now);

@@ -94,6 +94,27 @@ TEST(redlock_layout, a_server_that_answers_late_takes_no_part_in_raising) {
   EXPECT_GE(w.count_at(held.token() / w.turns), 2u);
 }
 
+// The server that is asked first answers after the end of the wait.
+TEST(redlock_layout, an_attempt_that_was_withdrawn_asks_no_more_servers) {
+  three_servers w;
+  client c = w.open();
+  for (sim::model_redis* const s : w.all) w.command_at(*s, {"SET", "x", "another"});
+  w.at(1000ms, [&] {
+    w.changed = [&](std::string bytes) {
+      if (bytes.find("another") != bytes.npos) w.stopped = {&w.model, &w.second, &w.third};
+      return bytes;
+    };
+    for (sim::model_redis* const s : w.all) {
+      w.command_at(*s, {"DEL", "x"});
+      w.command_at(*s, {"PUBLISH", "hf:redlock:x", "another"});
+    }
+  });
+  w.at(1300ms, [&] { w.stopped.clear(), w.changed = {}; });
+  EXPECT_FALSE(c.mutex("x").try_acquire_for(1200ms));
+  w.pass(1s);
+  for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
+}
+
 TEST(redlock_layout, new_servers_begin_with_the_clock) {
   three_servers w({0, 0, 0});
   lease held = w.open().mutex("x").acquire();
