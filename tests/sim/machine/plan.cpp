@@ -119,7 +119,7 @@ std::string plan::text() const {
       << (tick > 0ms ? ", " + std::to_string(servers) + " servers, tick " +
                            std::to_string(tick.count()) + " ms"
                      : "")
-      << (tick == 0ms && servers > 1 ? ", two servers" : "")
+      << (tick == 0ms && servers > 1 ? ", " + std::to_string(servers) + " servers" : "")
       << (attaches_to_leader ? ", attach=leader" : "")
       << (knows_one_server ? ", a server for each client" : "")
       << (parked_share > 0 ? ", parked" : "") << (serves_reads_alone ? ", readonlymode" : "")

@@ -116,7 +116,7 @@ struct plan {
   std::chrono::milliseconds linger{};
   std::chrono::milliseconds outage_timeout{};  // zero: none
   bool kill_forbidden = false;
-  int servers = 1;                   // of an ensemble, or behind one name
+  int servers = 1;                   // of an ensemble, behind one name, or of a Redlock
   int observers = 0;                 // of an ensemble, the last ones of its servers
   std::chrono::milliseconds tick{};  // of its servers
   bool attaches_to_leader = false;   // clients look for it
@@ -129,7 +129,7 @@ struct plan {
   int count(trouble) const noexcept;
   // There is no trouble but delays.
   // Of Redis, each with data of its own; the servers of an ensemble have ticks.
-  bool has_two_servers_of_one_name() const noexcept { return servers > 1 && tick == moment{}; }
+  bool has_two_servers_of_one_name() const noexcept { return servers == 2 && tick == moment{}; }
   bool is_quiet() const noexcept { return faults.empty() && !parts_wait && !kill_forbidden; }
   // Whether there was a trouble without an end of that length between the two moments.
   bool had_outage_of(moment least, moment since, moment by) const;

@@ -28,6 +28,8 @@ class store_model {
   virtual const seam::capabilities& can() const = 0;
   // How long a waiter may be late for a lock that has become free, where nobody tells it.
   virtual moment longest_pause() const { return {}; }
+  // How long it may grant nothing after the end of all trouble.
+  virtual moment recovery_max() const { return {}; }
   // How long a waiter that is lost may delay those behind it. Zero: for a ttl.
   virtual moment window_of_waiter() const { return {}; }
   // One-way trips within which a client renews what it holds, with room to spare.

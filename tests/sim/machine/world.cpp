@@ -39,7 +39,7 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
   wait_limit_ = 10s +
                 (p.ttl + p.hold_max) * (processes_max() * p.users * (p.rounds + 2)) *
                     (p.several ? p.locks : 1) +
-                store->window_of_waiter() * (processes_max() * p.users);
+                store->window_of_waiter() * (processes_max() * p.users) + store->recovery_max();
   for (int i = 0; i < p.clients; ++i) open_client();
   of_this_thread = this;  // what a layout says of itself when it is opened is no warning of trouble
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });

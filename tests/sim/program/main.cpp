@@ -27,7 +27,7 @@ struct order {
   std::optional<std::uint64_t> digest;  // of so many schedules
   const mutants::mutant* mutant = nullptr;
   std::optional<playable> layout = playable_named({});
-  int servers = 1;
+  int servers = 0;  // 0: as many as the layout has by itself
   bool lists = false, each = false, of_memory = false, keeps_going = false;
 };
 
@@ -44,10 +44,18 @@ int explain_usage() {
       << playable_layouts()
       << "\n"
          "       ./dev sim --servers 2 ...                          Redis behind one name, with\n"
-         "                failovers\n"
+         "                failovers; with --layout redlock, 3 to 9 masters (3)\n"
          "       ./dev sim --memory --digest N | --seed N ...       the same of the memory store\n"
          "       ./dev sim --mutants                                lists the planted faults\n";
   return 64;
+}
+
+std::optional<playable> with_servers(const playable& l, int servers) {
+  constexpr int masters_max = 9;
+  if (l.name == "redlock" && servers >= 3 && servers <= masters_max)
+    return playable_redlock(servers);
+  if (l.name == "redlock" || servers > 2) return std::nullopt;
+  return servers == 2 ? playable_of_two(l.name) : l;
 }
 
 std::optional<order> read(int argc, char** argv) {
@@ -76,7 +84,6 @@ std::optional<order> read(int argc, char** argv) {
       out.digest = std::strtoull(argv[i], &end, 10);
     } else if (option == "--servers") {
       out.servers = static_cast<int>(std::strtol(argv[i], &end, 10));
-      if (out.servers != 1 && out.servers != 2) return std::nullopt;
     } else if (option == "--layout") {
       out.layout = playable_named(argv[i]);
       if (!out.layout) return std::nullopt;
@@ -87,7 +94,7 @@ std::optional<order> read(int argc, char** argv) {
     }
     if (end == argv[i] || *end != '\0') return std::nullopt;
   }
-  if (out.servers == 2) out.layout = playable_of_two(out.layout->name);
+  if (out.servers > 0) out.layout = with_servers(*out.layout, out.servers);
   if (!out.layout) return std::nullopt;
   if (!out.minutes && !out.seed && !out.lists && !out.digest) return std::nullopt;
   if (out.each && !out.digest) return std::nullopt;
@@ -189,11 +196,13 @@ int search(const order& o) {
   const auto found = explore(seed, o.layout->draw, o.layout->play, goes_on);
   t.say(clock::now());
   if (!found) return 0;
+  const bool is_usual_number = o.layout->servers == playable_named(o.layout->name)->servers;
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "as small as it gets: " << found->least.text() << '\n';
   o.layout->play(found->least, &std::cout, recording::off);
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
-            << "replay: ./dev sim " << (o.layout->servers == 2 ? "--servers 2 " : "")
+            << "replay: ./dev sim "
+            << (is_usual_number ? "" : "--servers " + std::to_string(o.layout->servers) + ' ')
             << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ') << "--seed "
             << found->whole.seed << '\n';
   return 1;

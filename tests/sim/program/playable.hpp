@@ -20,6 +20,8 @@ struct playable {
 std::optional<playable> playable_named(std::string_view layout);
 // On two servers behind one name.
 std::optional<playable> playable_of_two(std::string_view layout);
+// Redlock with so many masters.
+playable playable_redlock(int masters);
 std::string playable_layouts();  // "string, lua"
 
 }  // namespace holdfast::sim

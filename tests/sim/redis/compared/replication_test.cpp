@@ -26,8 +26,9 @@ class shown_info {
  public:
   std::string show(const std::string& info) {
     constexpr std::string_view shown[] =
-        {"role",          "master_link_status", "connected_slaves",   "master_failover_state",
-         "master_replid", "master_replid2",     "second_repl_offset", "run_id"};
+        {"role",          "master_link_status", "connected_slaves",
+         "master_replid", "master_replid2",     "second_repl_offset",
+         "run_id",        "aof_enabled",        "master_failover_state"};
     std::string out;
     for (std::size_t at = 0, end = 0; at < info.size(); at = end + 2) {
       end = std::min(info.find("\r\n", at), info.size());
@@ -66,13 +67,15 @@ struct sim_replication : testing::Test {
 
   std::string real_info(int server) {
     redis_server& s = *real[static_cast<std::size_t>(server)];
-    return s.command({"INFO", "server"}).text + s.command({"INFO", "replication"}).text;
+    return s.command({"INFO", "server"}).text + s.command({"INFO", "persistence"}).text +
+           s.command({"INFO", "replication"}).text;
   }
   std::string model_info(int server) {
     one_end end;
     model_redis& s = model.at(server);
     const int c = s.connect(end);
-    s.receive(c, encoded({"INFO", "server"}) + encoded({"INFO", "replication"}));
+    s.receive(c, encoded({"INFO", "server"}) + encoded({"INFO", "persistence"}) +
+                     encoded({"INFO", "replication"}));
     s.disconnect(c);
     return end.got;
   }

@@ -46,6 +46,10 @@ void run_info(call& c) {
     text += "# Memory\r\nmaxmemory:" + std::string(c.on.memory_full ? "1" : "0") +
             "\r\nmaxmemory_policy:noeviction\r\n";
   }
+  if (wants("persistence")) {
+    if (!text.empty()) text += "\r\n";
+    text += "# Persistence\r\naof_enabled:" + std::string(c.on.keeps_log ? "1" : "0") + "\r\n";
+  }
   if (wants("replication")) {
     if (!text.empty()) text += "\r\n";
     text += c.on.replicates.text(c.on.readonly, c.on.now());

@@ -127,6 +127,7 @@ void model_redis::set_too_few_replicas(bool few) { server_->too_few_replicas = f
 void model_redis::set_busy(bool busy) { server_->busy = busy; }
 void model_redis::set_cluster_down(bool down) { server_->cluster_down = down; }
 void model_redis::set_stale(bool stale) { server_->stale = stale; }
+void model_redis::set_keeps_log(bool keeps) { server_->keeps_log = keeps; }
 void model_redis::close_subscribers() { server_->close_subscribers(); }
 std::size_t model_redis::connections() const { return server_->connections.size(); }
 

@@ -65,6 +65,7 @@ class model_redis {
   void set_busy(bool);              // -BUSY to nearly all
   void set_cluster_down(bool);      // -CLUSTERDOWN to commands with keys
   void set_stale(bool);             // -MASTERDOWN to most, of a replica
+  void set_keeps_log(bool);         // appendonly; shown by INFO only, restart() says what is kept
   void close_subscribers();
   std::size_t connections() const;
   std::vector<std::string> key_names();  // of database 0, without lapsed ones, sorted

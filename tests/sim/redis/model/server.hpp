@@ -76,6 +76,7 @@ class server {
   bool too_few_replicas = false;
   bool busy = false;          // a script has run for too long
   bool cluster_down = false;  // of which it is a node
+  bool keeps_log = false;     // an append-only file
   bool stale = false;         // a replica without its master, which does not serve old data
   static thread_local bool transactions_come_apart;  // a planted fault, of those made from now on
   const bool runs_commands_of_multi = transactions_come_apart;
