@@ -53,7 +53,8 @@ server_record read_record(const value& v) {
   server_record out;
   const std::optional<std::int64_t> number = integer_of(v[0].text());
   if (!number || *number < 1 || *number > number_max) {
-    if (v.size() == 2) out.gone_for = std::max<duration>(span_of(v[1].integer()), {});
+    out.is_unreadable = v.size() != 2;
+    if (!out.is_unreadable) out.gone_for = std::max<duration>(span_of(v[1].integer()), {});
     return out;
   }
   out.number = number;

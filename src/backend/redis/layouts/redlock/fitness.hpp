@@ -21,6 +21,7 @@ inline constexpr duration look_again = std::chrono::seconds{2};  // at what an o
 struct server_record {                 // the key that each server has beside the locks
   std::optional<std::int64_t> number;  // nothing: the record is gone
   duration gone_for{};                 // since a client first found that out
+  bool is_unreadable = false;          // it is there, without a number that may be used
   duration max_ttl{};
   std::string begun_at;  // the run_id of the server when the record was begun
 };
@@ -31,7 +32,7 @@ struct server_state {
   bool keeps_log = false;                      // an append-only file: a restart loses no lock
   std::string eviction;                        // why it may drop locks; empty: it keeps them
   server_record record;
-  time_point asked_at{};
+  time_point asked_at{}, answered_at{};
 
   bool is_empty() const noexcept { return !record.number; }
   // Its votes for a grant that is under way are in no record any more. By then each such grant has

@@ -283,9 +283,10 @@ void redlock_layout::begin_records(time_point now) {
     ++begun;
     if (n->state()->asked_at >= noticed) ++fresh;
     const std::int64_t number = *n->state()->record.number;
-    if (number > most && !planted(mutant::record_begun_at_one)) most = number;
+    most = std::max(most, planted(mutant::record_begun_at_one) ? 1 : number);
   }
   const bool is_new = known == servers_.size() && begun < majority();
+  if (is_new && look_again_at_empty(now)) return;
   if (!is_new && noticed == time_point{}) return;
   if (fresh < majority() && !is_new) {
     for (redlock_node* const n : servers_)
@@ -295,6 +296,25 @@ void redlock_layout::begin_records(time_point now) {
   if (is_new) most = std::max<std::int64_t>(most, env().wall().count());
   for (redlock_node* const n : servers_)
     if (is_new ? n->state()->is_empty() : may_begin(n)) n->begin_record(most, now);
+}
+
+// Until it is certain that all servers without a record were without one at the same time. Another
+// client may have begun the record of one before another server lost its own.
+bool redlock_layout::look_again_at_empty(time_point now) {
+  const auto is_gone = [](const redlock::server_state& s) {
+    return s.is_empty() && !s.record.is_unreadable;
+  };
+  time_point all_empty{};
+  for (const redlock_node* const n : servers_)
+    if (is_gone(*n->state()))
+      all_empty = std::max(all_empty, n->state()->answered_at - n->state()->record.gone_for);
+  bool is_any_old = false;
+  for (redlock_node* const n : servers_) {
+    if (!is_gone(*n->state()) || n->state()->asked_at >= all_empty) continue;
+    is_any_old = true;
+    n->look(now);
+  }
+  return is_any_old;
 }
 
 void redlock_record::on_subscribed(time_point now, event_queue& events) {

@@ -123,6 +123,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   time_point out_since() const;
   std::string text_of_servers() const;
   void begin_records(time_point now);
+  bool look_again_at_empty(time_point now);
 
   io::client_reactor& reactor_;
   const settings& settings_;

@@ -149,6 +149,7 @@ void redlock_node::look(time_point now) {
 
 void redlock_node::on_looked(const redlock::server_state& told, base::failure why, time_point now) {
   state_ = told;
+  state_.answered_at = now;
   is_known_ = true;
   fitness_ = redlock::judge(state_, settings_.max_ttl);
   const base::failure fault = this->fault();

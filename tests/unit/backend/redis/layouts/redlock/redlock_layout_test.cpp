@@ -136,6 +136,19 @@ TEST(redlock_layout, a_server_that_has_lost_its_data_goes_on_with_the_number_of_
   EXPECT_TRUE(w.third.string_at("x"));
 }
 
+// Another client has begun the record of the second server, which this one takes for empty still.
+TEST(redlock_layout, a_server_does_not_begin_with_the_clock_while_a_majority_has_a_number) {
+  three_servers w;
+  w.second.flushall();
+  client c = w.open();
+  w.command_at(w.second, {"HSET", w.record, "number", "1000", "max-ttl", "60000", "begun-at", "x"});
+  w.model.flushall();
+  lease held = c.mutex("x").acquire();
+  w.pass(5s);
+  EXPECT_EQ(w.number_at(w.model), 0);
+  EXPECT_LT(held.token() / w.turns, 2000);
+}
+
 TEST(redlock_layout, a_renewal_sets_the_lock_at_a_server_that_lacks_it) {
   three_servers w;
   client c = w.open();
