@@ -15,6 +15,7 @@
 #include "tests/sim/machine/explorer.hpp"
 #include "tests/sim/memory/player.hpp"
 #include "tests/sim/program/playable.hpp"
+#include "tests/sim/redlock/play.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -51,7 +52,6 @@ int explain_usage() {
 }
 
 std::optional<playable> with_servers(const playable& l, int servers) {
-  constexpr int masters_max = 9;
   if (l.name == "redlock" && servers >= 3 && servers <= masters_max)
     return playable_redlock(servers);
   if (l.name == "redlock" || servers > 2) return std::nullopt;

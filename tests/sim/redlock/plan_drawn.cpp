@@ -66,26 +66,23 @@ void draw_turns_of_masters(plan& p, dice& d) {
   }
 }
 
-// Masters come back without their data, and others are away when those vote again.
+// Masters come back without their data: most of them at the same time, or each when the one before
+// votes again. Then one that has its data is away.
 void draw_empty_masters(plan& p, dice& d) {
-  p.rounds += 6;
-  p.think_max = p.ttl;
+  const bool are_together = d.chance(0.4);
+  p.rounds += 8;
+  p.ttl = std::min<std::chrono::milliseconds>(p.ttl, 1s);
+  p.think_max = are_together ? p.ttl : p.ttl * 2 + 1s;
   fault f = at_master(p, d, trouble::restart_empty);
-  f.lasts = d.between(1ms, p.ttl / 4);
-  f.at = d.between(0ns, p.ttl);
-  p.faults.push_back(f);
-  if (d.chance(0.3)) {  // all at once
-    for (int n = p.servers; n > 1; --n) {
-      ++f.whom;
-      f.at += d.between(0ns, p.ttl / 8);
-      p.faults.push_back(f);
-    }
-    return;
+  f.at = d.between(0ns, p.ttl * 2);
+  for (int n = p.servers / 2 + d.between(0, 1); n > 0; --n) {
+    f.lasts = d.between(1ms, p.ttl / 4);
+    p.faults.push_back(f);
+    ++f.whom;
+    f.at += are_together ? d.between(0ns, p.ttl / 4) : p.ttl * 2 + d.between(1s, 4s);
   }
-  f.at += f.lasts + p.ttl * 3 + d.between(0ns, 3s);
-  ++f.whom;
   f.what = trouble::server_stopped;
-  f.lasts = d.between(p.ttl, p.ttl * 4);
+  f.lasts = d.between(p.ttl, p.ttl * 4) + 1s;
   p.faults.push_back(f);
 }
 

@@ -7,7 +7,7 @@
 
 namespace holdfast::sim {
 
-inline constexpr int usual_masters = 3;
+inline constexpr int usual_masters = 3, masters_max = 9;
 
 result play_redlock(const plan&, std::ostream* trace = nullptr, recording = recording::off);
 plan draw_redlock(std::uint64_t seed, int masters = usual_masters);

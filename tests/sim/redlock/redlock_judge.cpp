@@ -1,7 +1,6 @@
 #include "tests/sim/redlock/redlock_judge.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "tests/sim/machine/machine.hpp"
 #include "tests/sim/machine/network.hpp"
@@ -24,9 +23,7 @@ redlock_judge::redlock_judge(world& w, redlock_store& s)
     : world_(w), store_(s), grants_(static_cast<std::size_t>(w.schedule.locks)) {
   const plan& p = w.schedule;
   clocks_are_set_ = p.has(trouble::clock_forward) || p.has(trouble::clock_back);
-  // A withdrawal that was refused is repeated after a second.
-  keep_max_ = 1200ms + s.node_timeout() + p.delay_max * (p.slow_share > 0 ? 80 : 8);
-  if (p.parts_wait) keep_max_ += p.ttl;
+  keep_max_ = 100ms + p.delay_max * (p.slow_share > 0 ? 40 : 8);
 }
 
 // Waiters that all want it may divide the masters among themselves a few times.
@@ -57,8 +54,8 @@ void redlock_judge::about_to_serve(const pipe& p, std::string_view bytes) {
 }
 
 void redlock_judge::after_server(const pipe* by) {
-  if (by) return look(store_.server_of(by->handle()), by);
-  for (int i = 0; i < store_.servers(); ++i) look(i, nullptr);
+  if (by) return look(store_.server_of(by->handle()));
+  for (int i = 0; i < store_.servers(); ++i) look(i);
 }
 
 // What is there, and has not lapsed.
@@ -68,14 +65,15 @@ std::string redlock_judge::owner_at(int server, int lock) const {
   return has_it ? std::string(seen->text) : std::string();
 }
 
-void redlock_judge::look(int server, const pipe* by) {
+void redlock_judge::look(int server) {
   for (int lock = 0; lock < world_.schedule.locks; ++lock) {
     const auto seen = store_.at(server).string_at(world_.lock_name(lock));
     if (!seen) continue;
     const auto found = attempts_.find(std::string(seen->text));
     if (found == attempts_.end())
       return world_.complain("owner: nobody asked for a lock as " + std::string(seen->text));
-    if (by) found->second.set_at |= 1u << server;
+    if (seen->expires_ms < store_.now_ms(server)) continue;
+    found->second.numbers[static_cast<std::size_t>(server)] = store_.number_at(server);
     judge_lease(server, lock, seen->expires_ms);
   }
 }
@@ -108,9 +106,11 @@ void redlock_judge::judge_grant(const stay& s) {
     same->token = token;
     return;
   }
-  if (std::popcount(mine.set_at) < store_.majority())
-    return world_.complain("one: " + s.claim + " was granted, and only " +
-                           std::to_string(std::popcount(mine.set_at)) + " masters have set it");
+  const auto reached =
+      std::ranges::count_if(mine.numbers, [&](std::int64_t n) { return n >= number; });
+  if (reached < store_.majority())
+    world_.complain("quorum: " + s.claim + " was given " + std::to_string(number) + ", which " +
+                    std::to_string(reached) + " masters had");
   if (mine.asked <= numbers_since_) return;
   const grant g{s.claim, number, token, world_.time.now()};
   judge_number(s.lock, g, mine);

@@ -1,6 +1,7 @@
 // Judges the locks of a Redlock, after every event, by its masters and by the users that believe
 // that they hold them.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "tests/sim/machine/observer.hpp"
+#include "tests/sim/redlock/play.hpp"
 
 namespace holdfast::sim {
 
@@ -17,10 +19,11 @@ class world;
 class redlock_store;
 
 // The rules, and when each is suspended:
-//   one      | at most one user believes that it holds a lock, and a majority of the masters has
-//            | set it for the owner of each grant. Two believers are not judged for the longest
-//            | lease and a max-ttl after a clock was set forward, or after a FLUSHALL that left
-//            | fewer records than a majority.
+//   one      | at most one user believes that it holds a lock. Not judged for the longest lease and
+//            | a max-ttl after a clock was set forward, or after a FLUSHALL that left fewer records
+//            | than a majority.
+//   quorum   | a majority of the masters has had the number of a grant, or a larger one, while it
+//            | had the lock for its owner.
 //   tokens   | the number of a grant is above those of all grants before it. Two grants never have
 //            | the same number. Where leases may have ended early, a grant that was requested
 //            | before the other one was complete may have the smaller number. Numbers of grants
@@ -74,9 +77,10 @@ class redlock_judge final : public observer {
  private:
   struct attempt {  // by its owner
     const machine* by = nullptr;
-    moment asked{};            // its first request arrived
-    std::uint32_t set_at = 0;  // a bit for each master that has set the lock for it
-    bool is_lost = false;      // its user has seen that
+    moment asked{};  // its first request arrived
+    // Of each master, when it last had the lock for this owner; 0: it never had.
+    std::array<std::int64_t, masters_max> numbers{};
+    bool is_lost = false;  // its user has seen that
   };
   struct grant {
     std::string owner;
@@ -88,7 +92,7 @@ class redlock_judge final : public observer {
     moment since{};
   };
 
-  void look(int server, const pipe* by);
+  void look(int server);
   std::string owner_at(int server, int lock) const;
   void judge_lease(int server, int lock, std::int64_t expires_ms);
   void judge_believers(int lock);

@@ -1,6 +1,7 @@
 #include "tests/sim/redlock/redlock_store.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "backend/redis/layouts/redlock/codec.hpp"
 #include "backend/redis/layouts/redlock/redlock_claim.hpp"
@@ -118,11 +119,14 @@ std::int64_t redlock_store::now_ms(int server) const { return wall(of(server)).c
 bool redlock_store::is_well(int server) const {
   const master& m = of(server);
   const moment now = world_.time.now();
-  return m.deaths == 0 && now >= m.stands_until && now >= m.refuses_until;
+  return m.deaths == 0 && now >= m.stands_until && now >= m.refuses_until + 1300ms;
 }
 
-bool redlock_store::has_record(int server) {
-  return !at(server).field_at(record_of_master, "number").empty();
+std::int64_t redlock_store::number_at(int server) {
+  const std::string_view text = at(server).field_at(record_of_master, "number");
+  std::int64_t out = 0;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
 }
 
 // A clock that was set back makes leases longer.

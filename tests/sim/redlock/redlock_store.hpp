@@ -1,5 +1,5 @@
-// The masters of a Redlock in the simulator. Each is a model of a Redis server with its own data and
-// its own clock.
+// The masters of a Redlock in the simulator. Each is a model of a Redis server, with data and a
+// clock of its own.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -57,9 +57,10 @@ class redlock_store final : public store_model {
   int majority() const noexcept { return servers() / 2 + 1; }
   model_redis& at(int server) noexcept { return *masters_[static_cast<std::size_t>(server)].runs; }
   std::int64_t now_ms(int server) const;
-  // It is reachable, and refuses nothing.
+  // It is reachable, and has refused nothing for a while: a refused withdrawal is repeated after a
+  // second.
   bool is_well(int server) const;
-  bool has_record(int server);
+  std::int64_t number_at(int server);  // 0: it has no record
   moment max_ttl() const;
   moment node_timeout() const;
 

@@ -63,7 +63,7 @@ void redlock_store::flush(master& m) {
 // do votes, of servers that have run for long enough.
 void redlock_store::note_lost_records(bool may_vote_at_once) {
   int known = 0;
-  for (int i = 0; i < servers(); ++i) known += has_record(i);
+  for (int i = 0; i < servers(); ++i) known += number_at(i) > 0;
   if (known >= majority()) return;
   world_.watch->forget_numbers();
   if (may_vote_at_once) world_.watch->unsafe(max_ttl() + world_.lease_max());
@@ -97,7 +97,7 @@ void redlock_store::heal() {
     if (m.deaths > 0) come_back(m, kept::everything);
     m.deaths = 0;
     m.stands_until = {};
-    m.refuses_until = {};
+    m.refuses_until = std::min(m.refuses_until, world_.time.now());
     for (const trouble what : refusals_of_master) set_refusal(m, what, false);
   }
   if (!world_.schedule.faults.empty()) world_.excused.add(world_.time.now() + recovery_max());

@@ -160,6 +160,13 @@ TEST_F(sim_replication, is_reported_as_by_real_servers_when_roles_change) {
   expect_same_reports("two promotions");
 }
 
+TEST_F(sim_replication, an_append_only_file_is_reported_as_by_a_real_server) {
+  expect_same_reports("the first replica's attachment");
+  command(0, {"CONFIG", "SET", "appendonly", "yes"});
+  model.at(0).set_keeps_log(true);
+  expect_same_reports("the begin of an append-only file");
+}
+
 // Redis 6.2 forgets its history there.
 TEST_F(sim_replication, of_a_master_that_restarts_is_reported_as_by_a_real_one) {
   if (real_info(0).find("redis_version:6.") != std::string::npos) GTEST_SKIP() << "Redis 6";
