@@ -122,6 +122,10 @@ constexpr killer_seed seeds[] = {
     {"attachment_alone_renews", 617, "curator"},
     {"lapsed_session_believed", 27, "curator"},
     {"passing_lock_shown_free", 60096, "curator"},
+    {"second_phase_missing", 1, "redlock"},
+    {"late_vote_raised", 65, "redlock"},
+    {"restarted_server_votes", 173, "redlock"},
+    {"deadline_from_reply", 1243, "redlock"},
 };
 
 std::optional<sim::playable> played_by(const killer_seed& k) {
