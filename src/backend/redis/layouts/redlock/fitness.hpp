@@ -21,9 +21,9 @@ inline constexpr duration look_again = std::chrono::seconds{2};  // at what an o
 struct server_record {                 // the key that each server has beside the locks
   std::optional<std::int64_t> number;  // nothing: the record is gone
   duration gone_for{};                 // since a client first found that out
-  bool is_unreadable = false;          // it is there, without a number that may be used
   duration max_ttl{};
-  std::string begun_at;  // the run_id of the server when the record was begun
+  std::string begun_at;        // the run_id of the server when the record was begun
+  bool is_unreadable = false;  // it is there, without a number that may be used
 };
 
 struct server_state {
