@@ -113,7 +113,7 @@ redis::redlock::server_state lately_started() {
   redis::redlock::server_state s;
   s.run_id = "now";
   s.uptime = 5s;
-  s.record = {.number = 100, .max_ttl = 1min, .begun_at = "before"};
+  s.record = {.number = 100, .max_ttl = 1min, .begun_at = s.run_id};
   return s;
 }
 
@@ -125,6 +125,13 @@ std::string a_server_that_was_started_lately_does_not_vote() {
   return does_not_vote(lately_started());
 }
 
+std::string a_record_of_an_earlier_process_is_old() {
+  redis::redlock::server_state s = lately_started();
+  s.record.begun_at = "before";
+  s.uptime = 3600s;
+  return does_not_vote(s);
+}
+
 std::string a_record_that_was_begun_since_proves_nothing() {
   redis::redlock::server_state s = lately_started();
   s.keeps_log = true;
@@ -134,7 +141,7 @@ std::string a_record_that_was_begun_since_proves_nothing() {
 
 std::string a_server_that_may_evict_locks_does_not_vote() {
   redis::redlock::server_state s = lately_started();
-  redis::redlock::read_info("maxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n", s);
+  redis::redlock::read_info("run_id:now\r\nmaxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n", s);
   s.uptime = 3600s;
   return does_not_vote(s);
 }
@@ -154,6 +161,7 @@ constexpr scenario of_redlock[] = {
     {mutant::record_begun_at_one, "redis", an_empty_server_gets_the_number_of_a_majority},
     {mutant::record_begun_early, "redis", an_empty_server_waits_for_grants_that_are_under_way},
     {mutant::restarted_server_votes, "redis", a_server_that_was_started_lately_does_not_vote},
+    {mutant::old_record_believed, "redis", a_record_of_an_earlier_process_is_old},
     {mutant::new_record_believed, "redis", a_record_that_was_begun_since_proves_nothing},
     {mutant::evicting_server_votes, "redis", a_server_that_may_evict_locks_does_not_vote},
     {mutant::none, "redis", a_server_without_its_number_does_not_vote, "empty_server_votes"},

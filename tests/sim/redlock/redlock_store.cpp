@@ -30,7 +30,8 @@ redlock_store::redlock_store(world& w) : world_(w), can_(redis::redlock::codec()
     master& m = masters_.emplace_back();
     m.runs = std::make_unique<model_redis>([this, &m] { return wall(m); }, i);
     m.clock_offset = age_of_masters;
-    m.runs->set_keeps_log(d.chance(0.3));
+    m.keeps_log = d.chance(0.3);
+    m.runs->set_keeps_log(m.keeps_log);
     const std::int64_t number = 1000 + (differ ? d.between(0, 1) * d.between(0, 100) : 0);
     if (!are_new) prepare(m, number);
   }
@@ -45,8 +46,11 @@ void redlock_store::prepare(master& m, std::int64_t number) {
   const int c = m.runs->connect(nobody_listens);
   const std::string text = std::to_string(number);
   const std::string most = std::to_string(max_ttl().count() / 1'000'000);
-  const std::vector<std::string_view> hset{"HSET", record_of_master, "number", text, "max-ttl",
-                                           most,   "begun-at",       "before"};
+  const std::vector<std::string_view>
+      hset{"HSET",     record_of_master,
+           "number",   text,
+           "max-ttl",  most,
+           "begun-at", m.keeps_log ? std::string_view("before") : m.runs->run_id()};
   m.runs->execute(c, hset);
   m.runs->disconnect(c);
 }

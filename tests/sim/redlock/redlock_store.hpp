@@ -70,7 +70,8 @@ class redlock_store final : public store_model {
   struct master {
     std::unique_ptr<model_redis> runs;
     moment clock_offset{};
-    int deaths = 0;  // that it has not come back from
+    bool keeps_log = false;  // an append-only file
+    int deaths = 0;          // that it has not come back from
     moment stands_until{}, refuses_until{};
   };
   master& of(int connection) { return masters_[static_cast<std::size_t>(connection % handles)]; }

@@ -54,6 +54,8 @@ constexpr codec_facts facts_of_redlock{
     .owner_prefix = "hfr:",
 };
 
+constexpr char withdrawal_mark = '-';
+
 std::string channel_for(std::string_view key) { return std::string(channel_prefix).append(key); }
 
 ballot missing() noexcept { return {.what = vote::missing}; }
@@ -77,8 +79,10 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
       out.call(scripts::vote, 2, 2) << r.key << record_key << r.owner << in_ms(r.ttl);
       return;
     case operation::release:
+      return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key), r.owner);
     case operation::withdraw:
-      return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key));
+      return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key),
+                      withdrawal_mark + std::string(r.owner));
     case operation::renew: return out.call(scripts::renew, {r.key}, r.owner, in_ms(r.ttl));
     case operation::subscribe:
     case operation::downgrade:
@@ -91,7 +95,7 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
 }
 
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
-  eval(out, scripts::release, {key}, seen, channel_for(key));
+  eval(out, scripts::release, {key}, seen, channel_for(key), seen);
 }
 
 void codec::append_raise(command_writer& out, const lock_request& r, std::int64_t number) const {
@@ -103,8 +107,14 @@ void codec::append_record_query(command_writer& out) const {
 }
 
 void codec::append_begin(command_writer& out, std::int64_t number, duration max_ttl,
-                         std::string_view run_id) const {
-  out.call(scripts::begin, {record_key}, number, in_ms(max_ttl), run_id);
+                         const server_state& s) const {
+  out.call(scripts::begin, {record_key}, number, in_ms(max_ttl), std::string_view(s.run_id),
+           std::string_view(s.record.seen));
+}
+
+release_message read_message(std::string_view payload) noexcept {
+  const bool is_withdrawal = payload.starts_with(withdrawal_mark);
+  return {payload.substr(is_withdrawal ? 1 : 0), is_withdrawal};
 }
 
 ballot read_attempt(const value& v) {

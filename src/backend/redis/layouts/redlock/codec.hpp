@@ -25,8 +25,14 @@ class codec final : public retrying_codec {
   void append_raise(command_writer&, const lock_request&, std::int64_t number) const;
   void append_record_query(command_writer&) const;
   void append_begin(command_writer&, std::int64_t number, duration max_ttl,
-                    std::string_view run_id) const;
+                    const server_state&) const;
 };
+
+struct release_message {
+  std::string_view owner;
+  bool is_withdrawal = false;  // of an attempt that has lost: the lock may have another owner
+};
+release_message read_message(std::string_view payload) noexcept;
 
 // A value that is no answer to the request is a missing vote.
 ballot read_attempt(const value&);

@@ -26,10 +26,12 @@ std::optional<std::int64_t> integer_of(std::string_view text) noexcept {
 }
 
 // The uptime that a server reports is up to half a second too long, and follows steps of its clock.
+duration age_of(const server_state& s) noexcept {
+  return s.uptime && *s.uptime > 1s ? duration(*s.uptime - 1s) : duration{};
+}
+
 duration young_for(const server_state& s, duration max_ttl) noexcept {
-  if (!s.uptime || *s.uptime < 1s) return max_ttl;
-  const duration age = *s.uptime - 1s;
-  return age < max_ttl ? max_ttl - age : duration{};
+  return std::max<duration>(max_ttl - age_of(s), {});
 }
 
 // The locks of this record were set while this process ran, or an append-only file brought them
@@ -40,6 +42,15 @@ bool has_all_locks(const server_state& s) noexcept {
 }
 
 }  // namespace
+
+bool server_state::is_empty() const noexcept {
+  const bool is_older = record.begun_at != run_id && !planted(mutant::old_record_believed);
+  return !record.number || (is_older && !keeps_log);
+}
+
+duration server_state::empty_for() const noexcept {
+  return record.number ? age_of(*this) : record.gone_for;
+}
 
 void read_info(std::string_view info, server_state& to) {
   to.run_id = info_field(info, "run_id");
@@ -52,8 +63,10 @@ void read_info(std::string_view info, server_state& to) {
 server_record read_record(const value& v) {
   server_record out;
   const std::optional<std::int64_t> number = integer_of(v[0].text());
+  constexpr std::size_t parts_of_gone = 4;
+  out.seen = v[v.size() == parts_of_gone ? 3 : 2].text();
   if (!number || *number < 1 || *number > number_max) {
-    out.is_unreadable = v.size() != 2;
+    out.is_unreadable = v.size() != parts_of_gone;
     if (!out.is_unreadable) out.gone_for = std::max<duration>(span_of(v[1].integer()), {});
     return out;
   }
@@ -67,8 +80,10 @@ fitness judge(const server_state& s, duration max_ttl) {
   if (!s.eviction.empty() && !planted(mutant::evicting_server_votes))
     return {s.eviction, look_again};
   if (s.is_empty())
-    return {"it has no record of earlier locks: it is new, or has lost its data",
-            std::clamp<duration>(max_ttl - s.record.gone_for, 500ms, look_again)};
+    return {s.record.number
+                ? "it was restarted without an append-only file and may have an old record"
+                : "it has no record of earlier locks: it is new, or has lost its data",
+            std::clamp<duration>(max_ttl - s.empty_for(), 500ms, look_again)};
   if (s.record.max_ttl != max_ttl)
     return {"its record is for max-ttl=" + base::text_of(s.record.max_ttl) +
                 ", and this client has max-ttl=" + base::text_of(max_ttl) +

@@ -24,6 +24,7 @@ struct server_record {                 // the key that each server has beside th
   duration max_ttl{};
   std::string begun_at;        // the run_id of the server when the record was begun
   bool is_unreadable = false;  // it is there, without a number that may be used
+  std::string seen;            // changes whenever the record is lost or begun
 };
 
 struct server_state {
@@ -34,10 +35,13 @@ struct server_state {
   server_record record;
   time_point asked_at{}, answered_at{};
 
-  bool is_empty() const noexcept { return !record.number; }
+  // Its number is not to be relied on: it has none, or that of an earlier process, which may be an
+  // old one without an append-only file.
+  bool is_empty() const noexcept;
+  duration empty_for() const noexcept;
   // Its votes for a grant that is under way are in no record any more. By then each such grant has
   // been made, and its number is at other servers, or its lease would have ended.
-  bool may_begin_anew(duration max_ttl) const noexcept { return record.gone_for >= max_ttl; }
+  bool may_begin_anew(duration max_ttl) const noexcept { return empty_for() >= max_ttl; }
 };
 
 struct fitness {

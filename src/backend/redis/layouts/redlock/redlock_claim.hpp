@@ -19,7 +19,7 @@ class redlock_layout;
 struct redlock_record : claims::listed_claim, message_handler {
   // From the connections to all servers.
   void on_subscribed(time_point now, base::event_queue&) override;
-  void on_message(std::string_view released_by, time_point now, base::event_queue&) override;
+  void on_message(std::string_view payload, time_point now, base::event_queue&) override;
 
   std::string key;
   // As the servers have it; empty: the claim is idle. Each attempt has another one.
@@ -32,8 +32,10 @@ struct redlock_record : claims::listed_claim, message_handler {
   // So many of the next attempts ask one server first: the lock was busy lately. Clients that ask
   // all servers at the same time divide them among themselves, and nobody gets the lock.
   std::uint8_t leads = 0;
-  bool is_waiting = false;    // counted among those that wait for a reply
-  bool is_listening = false;  // counted among those for which connections are read
+  std::uint8_t withdrawals = 0;   // of others that made it try, since the last release
+  bool hears_withdrawal = false;  // one came while an attempt was under way
+  bool is_waiting = false;        // counted among those that wait for a reply
+  bool is_listening = false;      // counted among those for which connections are read
   // From each server, from the first wait on, until the lock is held.
   std::vector<std::unique_ptr<subscription>> messages;
   std::string heard_of;  // the owner whose release was last heard of: each server tells it

@@ -20,6 +20,8 @@ namespace {
 // wait, so that those that are early have released it before the late ones try.
 constexpr duration wake_spread = 1ms, wake_spread_max = 4ms;
 constexpr std::uint8_t lost_lately_max = 2;
+constexpr duration between_looks = 100ms;
+constexpr duration after_withdrawal = 5ms, after_withdrawal_max = 320ms;
 constexpr std::uint8_t leads_after_busy = 16;
 
 seam::capabilities with_limit(seam::capabilities can, duration max_ttl) {
@@ -121,8 +123,10 @@ void redlock_layout::wake_at(redlock_claim& c, time_point t) {
   reactor_.wake_by(t);
 }
 
-void redlock_layout::after_step(redlock_claim& c, time_point) {
+void redlock_layout::after_step(redlock_claim& c, time_point now) {
   if (c.recipe().is_idle()) drop_owner(c);
+  const bool waits_now = c.recipe().now_in() == retrying_recipe::state::waiting;
+  if (waits_now && c.hears_withdrawal) try_after_withdrawal(c, now);
   if (!c.recipe().wants_messages()) c.messages.clear();
   const bool waits = c.recipe().waits();
   const bool listens = c.recipe().is_held();
@@ -190,16 +194,33 @@ void redlock_layout::on_messages_lost(time_point now, event_queue& events) {
   });
 }
 
-// Each server tells it, and one of them is enough.
-void redlock_layout::on_release_heard(redlock_claim& c, std::string_view released_by,
-                                      time_point now, event_queue& events) {
-  if (released_by == c.heard_of || released_by == c.owner_text) return;
-  c.heard_of = released_by;
-  if (c.recipe().now_in() != retrying_recipe::state::waiting) {
+// Each server tells it, and one of them is enough. Withdrawals are heard with a growing pause:
+// where the lock has an owner, each waiter that tries withdraws too, which the others hear.
+void redlock_layout::on_release_heard(redlock_claim& c, std::string_view payload, time_point now,
+                                      event_queue& events) {
+  const auto [owner, is_withdrawal] = redlock::read_message(payload);
+  if (owner == c.heard_of || owner == c.owner_text) return;
+  c.heard_of = owner;
+  if (!is_withdrawal) c.withdrawals = 0;
+  const bool waits = c.recipe().now_in() == retrying_recipe::state::waiting;
+  if (is_withdrawal) {
+    c.hears_withdrawal = true;
+    if (waits) try_after_withdrawal(c, now);
+  } else if (waits) {
+    try_by(c, now + random_pause(c));
+  } else {
     c.on([&](retrying_recipe& r) { return r.on_message(now, rules()); }, now, events);
-    return;
   }
-  const time_point t = now + random_pause(c);
+}
+
+void redlock_layout::try_after_withdrawal(redlock_claim& c, time_point now) {
+  c.hears_withdrawal = false;
+  const duration pause = claims::doubled(after_withdrawal, c.withdrawals, after_withdrawal_max);
+  claims::count_up(c.withdrawals);
+  try_by(c, now + base::jittered(env(), pause, 0.5));
+}
+
+void redlock_layout::try_by(redlock_claim& c, time_point t) {
   if (t < c.at()) wake_at(c, t);
 }
 
@@ -212,6 +233,7 @@ duration redlock_layout::random_pause(const redlock_claim& c) {
 void redlock_layout::note_attempt(redlock_claim& c, bool is_granted) noexcept {
   if (is_granted) {
     if (c.lost_lately > 0) --c.lost_lately;
+    c.withdrawals = 0;
     return;
   }
   c.lost_lately = std::min<std::uint8_t>(c.lost_lately + 1, lost_lately_max);
@@ -259,10 +281,10 @@ void redlock_layout::on_looked(const redlock_node& n, time_point now) {
   begin_records(now);
 }
 
-// A server without a record gets its number from a majority of all servers: each grant has left its
-// number at a majority, so one of them has it. They are asked once no grant can be under way any
-// more for which it has voted. Where a majority has lost its record, or never had one, all servers
-// have to be there, and the numbers go on from the clock.
+// A server without a record, or with an old one, gets its number from a majority of all servers:
+// each grant has left its number at a majority, so one of them has it. They are asked once no grant
+// can be under way any more for which it has voted. Where a majority has lost its record, or never
+// had one, all servers have to be there, and the numbers go on from the clock.
 void redlock_layout::begin_records(time_point now) {
   time_point noticed{};
   std::size_t known = 0, fresh = 0, begun = 0, empty = 0;
@@ -307,12 +329,12 @@ bool redlock_layout::look_again_at_empty(time_point now) {
   time_point all_empty{};
   for (const redlock_node* const n : servers_)
     if (is_gone(*n->state()))
-      all_empty = std::max(all_empty, n->state()->answered_at - n->state()->record.gone_for);
+      all_empty = std::max(all_empty, n->state()->answered_at - n->state()->empty_for());
   bool is_any_old = false;
   for (redlock_node* const n : servers_) {
     if (!is_gone(*n->state()) || n->state()->asked_at >= all_empty) continue;
     is_any_old = true;
-    n->look(now);
+    n->look_by(now + between_looks);
   }
   return is_any_old;
 }
@@ -322,9 +344,9 @@ void redlock_record::on_subscribed(time_point now, event_queue& events) {
   c.store().on_messages(c, now, events);
 }
 
-void redlock_record::on_message(std::string_view released_by, time_point now, event_queue& events) {
+void redlock_record::on_message(std::string_view payload, time_point now, event_queue& events) {
   auto& c = static_cast<redlock_claim&>(*this);
-  c.store().on_release_heard(c, released_by, now, events);
+  c.store().on_release_heard(c, payload, now, events);
 }
 
 static_assert(claims::store_of<redlock_layout, redlock_claim>);

@@ -82,7 +82,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void on_looked(const redlock_node&, time_point now);
   void on_messages(redlock_claim&, time_point now, base::event_queue&);
   void on_messages_lost(time_point now, base::event_queue&);
-  void on_release_heard(redlock_claim&, std::string_view released_by, time_point now,
+  void on_release_heard(redlock_claim&, std::string_view payload, time_point now,
                         base::event_queue&);
   void on_tick(time_point now, base::event_queue&);
   // Another server of the list that is the same process; null: none.
@@ -117,6 +117,8 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void on_overdue(redlock_round&, time_point now, base::event_queue&);
   void wait_until(redlock_round&, time_point);
   duration random_pause(const redlock_claim&);
+  void try_after_withdrawal(redlock_claim&, time_point now);
+  void try_by(redlock_claim&, time_point);
   static void note_attempt(redlock_claim&, bool is_granted) noexcept;
   std::size_t count_messages(const redlock_claim&) const noexcept;
   void end_waits(time_point now, base::event_queue&);

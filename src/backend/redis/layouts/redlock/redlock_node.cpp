@@ -1,5 +1,6 @@
 #include "backend/redis/layouts/redlock/redlock_node.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backend/redis/layouts/redlock/redlock_layout.hpp"
@@ -147,6 +148,11 @@ void redlock_node::look(time_point now) {
   question_->ask(now);
 }
 
+void redlock_node::look_by(time_point t) {
+  look_at_ = std::min(look_at_, t);
+  over_.tick_by(look_at_);
+}
+
 void redlock_node::on_looked(const redlock::server_state& told, base::failure why, time_point now) {
   state_ = told;
   state_.answered_at = now;
@@ -159,15 +165,14 @@ void redlock_node::on_looked(const redlock::server_state& told, base::failure wh
     over_.note_accepted(now);
   } else {
     over_.note_refusal(fitness_.why_not, now);
-    look_at_ = base::saturating_add(now, fitness_.again);
-    over_.tick_by(look_at_);
+    look_by(base::saturating_add(now, fitness_.again));
   }
   home_.on_looked(*this, now);
 }
 
 void redlock_node::begin_record(std::int64_t number, time_point now) {
   over_.submit(over_.reply_discarder(), now, [&](request_writer& w) {
-    home_.codec().append_begin(w, number, settings_.max_ttl, state_.run_id);
+    home_.codec().append_begin(w, number, settings_.max_ttl, state_);
   });
   look(now);
 }

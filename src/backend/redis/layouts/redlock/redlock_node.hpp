@@ -58,6 +58,7 @@ class redlock_node final : public layout_node {
   }
   void count_owners(int change) noexcept { owners_ += change; }
   void look(time_point now);  // asks what it may be judged by
+  void look_by(time_point);
   void begin_record(std::int64_t number, time_point now);
 
   // For its orphans.

@@ -15,7 +15,7 @@ server_state long_running() {
   server_state s;
   s.run_id = "now";
   s.uptime = 3600s;
-  s.record = {.number = 100, .max_ttl = max_ttl, .begun_at = "before"};
+  s.record = {.number = 100, .max_ttl = max_ttl, .begun_at = s.run_id};
   return s;
 }
 
@@ -37,8 +37,19 @@ TEST(redlock_fitness, a_server_that_was_started_lately_votes_once_the_longest_le
 
 TEST(redlock_fitness, with_an_append_only_file_a_restart_loses_no_lock) {
   server_state s = just_started();
+  s.record.begun_at = "before";
   s.keeps_log = true;
   EXPECT_TRUE(judge(s, max_ttl).is_fit());
+}
+
+// A snapshot brings an old number back, with which tokens would repeat.
+TEST(redlock_fitness, without_an_append_only_file_a_record_of_an_earlier_process_is_begun_anew) {
+  server_state s = long_running();
+  s.record.begun_at = "before";
+  EXPECT_FALSE(judge(s, max_ttl).is_fit());
+  EXPECT_TRUE(s.may_begin_anew(max_ttl));
+  s.uptime = 60s;
+  EXPECT_FALSE(s.may_begin_anew(max_ttl));
 }
 
 TEST(redlock_fitness, an_append_only_file_proves_nothing_for_a_record_that_was_begun_since) {

@@ -141,12 +141,28 @@ TEST(redlock_layout, a_server_does_not_begin_with_the_clock_while_a_majority_has
   three_servers w;
   w.second.flushall();
   client c = w.open();
-  w.command_at(w.second, {"HSET", w.record, "number", "1000", "max-ttl", "60000", "begun-at", "x"});
+  w.command_at(w.second, {"HSET", w.record, "number", "1000", "max-ttl", "60000", "begun-at",
+                          w.second.run_id()});
   w.model.flushall();
   lease held = c.mutex("x").acquire();
   w.pass(5s);
   EXPECT_EQ(w.number_at(w.model), 0);
   EXPECT_LT(held.token() / w.turns, 2000);
+}
+
+// A client knows for long that a server is empty. Another one has begun its record, and then the
+// server loses its data again.
+TEST(redlock_layout, a_record_that_was_lost_again_is_not_begun_by_an_old_view) {
+  three_servers w({500, 500, 500});
+  client c = w.open();
+  w.third.flushall();
+  w.pass(59s);
+  const std::string now = std::to_string(w.wall().count() / 1000);
+  w.at(10ms, [&] { w.command_at(w.third, {"HSET", w.record, "gone-since", now}); });
+  w.pass(20s);
+  EXPECT_EQ(w.number_at(w.third), 0);
+  w.pass(60s);
+  EXPECT_GE(w.number_at(w.third), 500);
 }
 
 TEST(redlock_layout, a_renewal_sets_the_lock_at_a_server_that_lacks_it) {

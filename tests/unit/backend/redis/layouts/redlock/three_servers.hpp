@@ -15,7 +15,7 @@ struct three_servers : on_model {
     for (std::size_t i = 0; i < 3; ++i)
       if (numbers[i] > 0)
         command_at(*all[i], {"HSET", record, "number", std::to_string(numbers[i]), "max-ttl",
-                             "60000", "begun-at", "before"});
+                             "60000", "begun-at", all[i]->run_id()});
   }
 
   client open(std::string_view options = {}) {
