@@ -27,11 +27,16 @@ struct redlock_record : claims::listed_claim, message_handler {
   bool is_asked = false;  // an attempt was made with this owner
   // One bit for each server: it was asked under this owner, and has not answered.
   std::uint16_t unanswered_at = 0;
+  std::uint16_t asked_at = 0;  // likewise: it was asked to set the lock
   // How many attempts it has lost lately: one more with each, one less with each grant.
   std::uint8_t lost_lately = 0;
   // So many of the next attempts ask one server first: the lock was busy lately. Clients that ask
   // all servers at the same time divide them among themselves, and nobody gets the lock.
   std::uint8_t leads = 0;
+  // The owner that the first server has named last. Where it stays the same, the lock may be free
+  // at the others: the next attempt asks all.
+  std::uint64_t refused_by = 0;
+  bool asks_all = false;
   std::uint8_t withdrawals = 0;   // of others that made it try, since the last release
   bool hears_withdrawal = false;  // one came while an attempt was under way
   bool is_waiting = false;        // counted among those that wait for a reply

@@ -102,7 +102,7 @@ void redlock_layout::renew_owner(redlock_claim& c) {
   c.owner_text =
       codec_.text_of({.high = base::random_u64(env()), .low = base::random_u64(env()) | 1});
   c.is_asked = false;
-  c.unanswered_at = 0;
+  c.unanswered_at = c.asked_at = 0;
   for (redlock_node* const n : servers_) n->count_owners(1);
 }
 
@@ -115,7 +115,8 @@ void redlock_layout::drop_owner(redlock_claim& c) noexcept {
 void redlock_layout::withdraw_orphan(redlock_claim& c, time_point now, event_queue&) {
   if (!c.is_asked || c.owner_text.empty() || planted(mutant::unknown_acquire_dropped)) return;
   const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
-  for (redlock_node* const n : servers_) n->withdraw(c.key, c.owner_text, end, now);
+  for (redlock_node* const n : servers_)
+    if ((c.asked_at >> n->server() & 1) != 0) n->withdraw(c.key, c.owner_text, end, now);
 }
 
 void redlock_layout::wake_at(redlock_claim& c, time_point t) {

@@ -98,6 +98,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   std::optional<retrying_reply> attempt(redlock_claim&, time_point now);
   bool ask_first(redlock_round&, time_point now);
   void ask_all(redlock_round&, time_point now);
+  void note_asked(const redlock_round&, std::size_t server) noexcept;
   std::optional<retrying_reply> leave(redlock_claim&, retrying_operation, time_point now);
   void renew(redlock_claim&, time_point now);
   std::optional<retrying_reply> subscribe(redlock_claim&, time_point now);

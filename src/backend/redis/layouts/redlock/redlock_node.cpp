@@ -38,7 +38,9 @@ class redlock_node::question final : public reply_handler {
     } else {
       told_.record = redlock::read_record(v);
     }
-    if (--awaited_ == 0) home_.on_looked(told_, std::move(why_), c.now);
+    if (--awaited_ > 0) return;
+    home_.on_looked(told_, std::move(why_), c.now);
+    home_.ask_undecided(c);
   }
   void on_not_executed(not_executed why, const value& v, const reply_context& c) override {
     why == not_executed::script_missing ? query_record(c.now) : on_reply(v, c);
@@ -82,6 +84,10 @@ base::failure redlock_node::fault() const {
 }
 
 bool redlock_node::ask(redlock_round::request& q, time_point now) {
+  if (over_.is_ready(lane::commands) && !is_known_) {
+    undecided_.push_back(&q);
+    return true;
+  }
   if (!may_vote()) {
     if (!over_.is_ready(lane::commands)) over_.note_waiter(now);
     over_.open(lane::commands, now);
@@ -109,7 +115,8 @@ void redlock_node::raise(redlock_round::request& q, time_point now) {
 }
 
 bool redlock_node::renew(redlock_round::request& q, time_point now) {
-  if (!over_.is_ready(lane::commands)) return false;
+  const bool is_itself = is_known_ && !home_.twin_of(*this);
+  if (!over_.is_ready(lane::commands) || !is_itself) return false;
   over_.open(lane::renewals, now);
   if (!over_.is_ready(lane::renewals) && over_.has_failed(lane::renewals)) {
     write(q, now);
@@ -170,6 +177,14 @@ void redlock_node::on_looked(const redlock::server_state& told, base::failure wh
   home_.on_looked(*this, now);
 }
 
+// Attempts that came before it was known whether this server may vote.
+void redlock_node::ask_undecided(const reply_context& c) {
+  for (redlock_round::request* const q : std::exchange(undecided_, {})) {
+    const bool is_open = q->round->now_in != redlock_round::phase::decided;
+    is_open&& may_vote() ? write(*q, c.now) : home_.on_no_vote(*q, c);
+  }
+}
+
 void redlock_node::begin_record(std::int64_t number, time_point now) {
   over_.submit(over_.reply_discarder(), now, [&](request_writer& w) {
     home_.codec().append_begin(w, number, settings_.max_ttl, state_);
@@ -191,7 +206,10 @@ void redlock_node::on_ready(lane what, time_point now, event_queue&) {
 
 void redlock_node::on_down(lane what, const base::failure&, loss, time_point now,
                            event_queue& events) {
-  if (what == lane::commands) is_known_ = false;
+  if (what == lane::commands) {
+    is_known_ = false;
+    ask_undecided({now, now, events});
+  }
   if (what == lane::messages) home_.on_messages_lost(now, events);
   if (what != lane::renewals) return;
   for (redlock_round::request* const q : std::exchange(renewals_, {}))

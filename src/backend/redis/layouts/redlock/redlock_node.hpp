@@ -39,7 +39,7 @@ class redlock_node final : public layout_node {
   bool may_vote() const noexcept { return is_known_ && fitness_.is_fit() && over_.lanes_agree(); }
   std::string why_not() const;  // it does not vote; empty: it does
   std::string address() const;
-  // An attempt. False: it is not asked, because it may not vote.
+  // An attempt; at once, or when it is known whether it may vote. False: it may not.
   bool ask(redlock_round::request&, time_point now);
   // The request of the round, to a server that is connected.
   void write(redlock_round::request&, time_point now);
@@ -86,6 +86,7 @@ class redlock_node final : public layout_node {
  private:
   class question;
 
+  void ask_undecided(const reply_context&);
   void on_looked(const redlock::server_state&, base::failure why, time_point now);
 
   redlock_layout& home_;
@@ -97,8 +98,9 @@ class redlock_node final : public layout_node {
   bool is_known_ = false;
   time_point look_at_ = base::never;
   claims::orphan_withdrawals<redlock_orphan> orphans_;
-  std::vector<redlock_round::request*> renewals_;  // for the next write
-  int owners_ = 0;                                 // claims that hold or want a lock
+  std::vector<redlock_round::request*> renewals_;   // for the next write
+  std::vector<redlock_round::request*> undecided_;  // attempts
+  int owners_ = 0;                                  // claims that hold or want a lock
 };
 
 }  // namespace holdfast::redis

@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration patience_min = 200us;  // for the servers behind the majority
+constexpr duration rest_max_of_first = 500ms;  // what one server says is looked at soon again
+constexpr duration patience_min = 200us;       // for the servers behind the majority
 
 constexpr std::uint16_t bit_of(std::size_t server) noexcept {
   return static_cast<std::uint16_t>(1u << server);
@@ -65,7 +66,7 @@ void redlock_layout::wait_until(redlock_round& r, time_point t) {
 std::optional<retrying_reply> redlock_layout::attempt(redlock_claim& c, time_point now) {
   if (c.is_asked && !planted(mutant::owner_id_reused)) renew_owner(c);
   redlock_round& r = take_round(c, retrying_operation::try_lock, now);
-  if (c.leads == 0 || !ask_first(r, now)) ask_all(r, now);
+  if (c.leads == 0 || std::exchange(c.asks_all, false) || !ask_first(r, now)) ask_all(r, now);
   if (c.leads > 0) --c.leads;
   c.is_asked = r.in_flight > 0;
   std::optional<retrying_reply> answer = decide(r, now);
@@ -79,13 +80,20 @@ bool redlock_layout::ask_first(redlock_round& r, time_point now) {
   const std::size_t first = std::hash<std::string_view>{}(r.key) % servers_.size();
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     redlock_node& n = *servers_[(first + i) % servers_.size()];
-    if (!n.ask(r.requests[n.server()], now)) continue;
+    if (!n.may_vote() || !n.ask(r.requests[n.server()], now)) continue;
     ++r.in_flight;
+    note_asked(r, n.server());
     r.lead = n.server();
     r.now_in = redlock_round::phase::leading;
     return true;
   }
   return false;
+}
+
+void redlock_layout::note_asked(const redlock_round& r, std::size_t server) noexcept {
+  redlock_claim* const c = claims_.at(r.whose);
+  if (c && c->owner_text == r.owner)
+    c->asked_at = static_cast<std::uint16_t>(c->asked_at | bit_of(server));
 }
 
 void redlock_layout::ask_all(redlock_round& r, time_point now) {
@@ -95,6 +103,7 @@ void redlock_layout::ask_all(redlock_round& r, time_point now) {
     if (q.was_sent) continue;  // it was asked first
     if (n->ask(q, now)) {
       ++r.in_flight;
+      note_asked(r, n->server());
     } else {
       n->retry_now(now + settings_.retry_base);
       r.votes[n->server()].what = vote::missing;
@@ -116,7 +125,9 @@ std::optional<retrying_reply> redlock_layout::leave(redlock_claim& c, retrying_o
   for (redlock_node* const n : servers_) {
     const std::size_t i = n->server();
     const bool may_arrive = (c.unanswered_at & bit_of(i)) != 0;
-    if (!may_arrive && n->over().is_ready(lane::commands)) {
+    if ((c.asked_at & bit_of(i)) == 0) {
+      r.votes[i].what = vote::no;  // it has never seen this owner
+    } else if (!may_arrive && n->over().is_ready(lane::commands)) {
       n->write(r.requests[i], now);
       ++r.in_flight;
     } else {
@@ -147,7 +158,12 @@ void redlock_layout::on_vote(redlock_round::request& q, const value& v, const re
   redlock_round& r = *q.round;
   const bool proves_nothing = c.is_doubted || (r.to == retrying_operation::renew && !c.lanes_agree);
   const bool is_refused = v.is(value::kind::error);
-  if (is_refused) servers_[q.server]->on_refused(v.text(), c.now);
+  redlock_node& n = *servers_[q.server];
+  if (is_refused) {
+    n.on_refused(v.text(), c.now);
+  } else if (n.may_vote()) {
+    n.over().note_accepted(c.now);
+  }
   if (r.is_leaving() && (c.is_doubted || is_refused)) return on_no_vote(q, c);
   --r.in_flight;
   ballot& b = r.votes[q.server];
@@ -220,6 +236,7 @@ void redlock_layout::restore(redlock_round& r, time_point now) {
     const bool lacks_it = b.what == vote::no && b.holder == 0;
     if (!lacks_it || !n->may_vote() || planted(mutant::lock_not_restored)) continue;
     n->restore(r, now);
+    note_asked(r, n->server());
     b.what = vote::missing;  // it is asked once
   }
 }
@@ -274,7 +291,9 @@ std::optional<retrying_reply> redlock_layout::decide_leading(redlock_round& r, t
   if (first.what == vote::awaited) return {};
   if (first.what == vote::no) {
     retrying_reply out = reply_to(r, retrying_reply::verdict::busy);
-    out.rest = first.rest;
+    out.rest = std::min(first.rest, rest_max_of_first);
+    if (redlock_claim* const c = claims_.at(r.whose))
+      c->asks_all = std::exchange(c->refused_by, first.holder) == first.holder;
     return out;
   }
   if (!is_awaited(r)) return reply_to(r, retrying_reply::verdict::not_now);
