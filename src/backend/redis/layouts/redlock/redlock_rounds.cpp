@@ -66,7 +66,9 @@ void redlock_layout::wait_until(redlock_round& r, time_point t) {
 std::optional<retrying_reply> redlock_layout::attempt(redlock_claim& c, time_point now) {
   if (c.is_asked && !planted(mutant::owner_id_reused)) renew_owner(c);
   redlock_round& r = take_round(c, retrying_operation::try_lock, now);
-  if (c.leads == 0 || std::exchange(c.asks_all, false) || !ask_first(r, now)) ask_all(r, now);
+  // A single attempt asks all: a release that is confirmed may not have reached the first server.
+  const bool may_lead = c.leads > 0 && c.recipe().is_waiter();
+  if (!may_lead || std::exchange(c.asks_all, false) || !ask_first(r, now)) ask_all(r, now);
   if (c.leads > 0) --c.leads;
   c.is_asked = r.in_flight > 0;
   std::optional<retrying_reply> answer = decide(r, now);
