@@ -14,8 +14,8 @@ set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
   HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
 
 # Layouts of one recipe differ by their codecs, which the unit tests play: other layouts stand for
-# these in the sanitizers' builds and in that of Clang. Redlock's rounds are played there by its unit
-# tests, on models of servers.
+# these in the sanitizers' builds and in that of Clang. The rounds of Redlock are played by its unit
+# tests there.
 set(codec_layouts lua setnx getset redisson_spin redisson_fair redlock)
 list(JOIN codec_layouts | codec_layout)
 
