@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <utility>
+
+#include "seam/awaited_answers.hpp"
 
 namespace holdfast::seam {
 
@@ -18,13 +19,13 @@ void merge(bool& is_broken, bool yes) { is_broken = is_broken || yes; }
 constexpr bool is_final(const std::vector<holder>&) noexcept { return false; }
 constexpr bool is_final(bool is_broken) noexcept { return is_broken; }
 
-// Collects the answers of several stores; the last one is passed on, and ends the object. A store
-// that finds another kind of lock under a name has no holder there: that is a failure only where
-// each store reports it.
+// A store that finds another kind of lock under a name has no holder there: that is a failure only
+// where each store reports it.
 template <class T>
-class collected final : public result_handler<T> {
+class collected final : public result_handler<T>, private awaited_answers {
  public:
-  collected(std::size_t stores, result_handler<T>& to) noexcept : to_(to), awaited_(stores) {}
+  collected(std::size_t stores, result_handler<T>& to) noexcept
+      : awaited_answers(stores), to_(to) {}
 
   void on_result(T part) override {
     note([&] {
@@ -40,21 +41,12 @@ class collected final : public result_handler<T> {
   }
 
  private:
-  template <class Change>
-  void note(Change change) {
-    {
-      const std::lock_guard guard(mutex_);
-      change();
-      if (--awaited_ > 0) return;
-    }
+  void conclude() override {
     failure& why = why_.code || is_answered_ ? why_ : mismatch_;
     why.code && !is_final(all_) ? to_.on_failed(std::move(why)) : to_.on_result(std::move(all_));
-    delete this;
   }
 
   result_handler<T>& to_;
-  std::mutex mutex_;
-  std::size_t awaited_;
   bool is_answered_ = false;
   T all_{};
   failure why_, mismatch_;  // the first of each

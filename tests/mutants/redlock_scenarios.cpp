@@ -8,6 +8,7 @@ namespace holdfast::mutants {
 namespace {
 
 using base::mutant;
+using redis::late_third_server;
 using redis::three_servers;
 using namespace std::chrono_literals;
 
@@ -23,28 +24,14 @@ std::string a_majority_reaches_the_number() {
 }
 
 std::string a_late_vote_is_not_raised() {
-  three_servers w({100, 200, 50});
-  client c = w.open();
-  w.stopped = {&w.third};
-  w.changed = [&](std::string bytes) {
-    w.command({"DEL", "x"});
-    return bytes;
-  };
-  w.at(100ms, [&] { w.stopped.clear(), w.changed = {}; });
-  const lease held = c.mutex("x").acquire();
+  late_third_server w;
+  const lease held = w.attempting.mutex("x").acquire();
   return w.count_at(held.token() / w.turns) >= 2 ? "" : token_may_come_again;
 }
 
 std::string a_server_that_lost_the_lock_is_not_raised() {
-  three_servers w({100, 200, 50});
-  client c = w.open();
-  w.stopped = {&w.third};
-  w.changed = [&](std::string bytes) {
-    w.command({"DEL", "x"});
-    return bytes;
-  };
-  w.at(100ms, [&] { w.stopped.clear(), w.changed = {}; });
-  const lease held = c.mutex("x").acquire();
+  late_third_server w;
+  const lease held = w.attempting.mutex("x").acquire();
   return w.model.string_at("x") ? "" : "a server counts that does not have the lock";
 }
 

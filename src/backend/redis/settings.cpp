@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backend/redis/layouts/layouts.hpp"
-#include "backend/redis/layouts/redlock/tally.hpp"
+#include "backend/redis/topologies/majority.hpp"
 #include "base/fail.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
@@ -60,7 +60,7 @@ void read_place(const seam::open_args& o, settings& out) {
     refuse(o,
            "name three servers at least, each an independent master: redlock://a,b,c; with fewer "
            "the failure of one leaves no majority");
-  if (endpoints.size() > redlock_servers_max) refuse(o, "name at most 15 servers");
+  if (endpoints.size() > independent_servers_max) refuse(o, "name at most 15 servers");
   out.where = address_of(endpoints[0]);
   std::string_view path = o.where.path();
   if (path.starts_with('/')) path.remove_prefix(1);

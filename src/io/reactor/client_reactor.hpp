@@ -46,6 +46,14 @@ class reactor_user {
   ~reactor_user() = default;
 };
 
+// A base of what a store keeps of a claim: what the reactor has counted it for.
+struct counted_claim {
+  bool is_waiting = false, is_listening = false;
+
+ protected:
+  ~counted_claim() = default;
+};
+
 class client_reactor final : private base::alarm_target {
  public:
   struct thread_names {  // the kernel keeps 15 characters of each
@@ -78,6 +86,13 @@ class client_reactor final : private base::alarm_target {
   void count(int waiting, int listening) noexcept {
     waiting_.fetch_add(waiting, std::memory_order_relaxed);
     listening_.fetch_add(listening, std::memory_order_relaxed);
+  }
+  // The same for one claim, from what was counted for it before.
+  void count(counted_claim& c, bool waits, bool listens) noexcept {
+    if (waits == c.is_waiting && listens == c.is_listening) return;
+    count(waits - c.is_waiting, listens - c.is_listening);
+    c.is_waiting = waits;
+    c.is_listening = listens;
   }
   int waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   // Over the loop of callers, or over that with a thread of its own, which is made with its first

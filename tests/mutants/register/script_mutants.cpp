@@ -82,7 +82,7 @@ std::vector<mutant> about_redlock() {
       in_scripts("unowned_lock_deleted", "A release compares the owner (4)",
                  {{"redlock/release", "owner ~= ARGV[1]", "not owner"}}),
       in_scripts("unowned_lock_renewed", "A renewal compares the owner (4)",
-                 {{"redlock/renew", "owner ~= ARGV[1]", "not owner"}}),
+                 {{"lua/renew", "if owner == ARGV[2 * i - 1] then", "if owner then"}}),
   };
 }
 

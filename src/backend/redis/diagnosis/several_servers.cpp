@@ -1,13 +1,12 @@
 #include "backend/redis/diagnosis/several_servers.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/redis/transport/transport.hpp"
+#include "seam/awaited_answers.hpp"
 
 namespace holdfast::redis {
 
@@ -26,12 +25,11 @@ struct diagnosed_server final : seam::findings_handler {
   std::vector<finding> found;
 };
 
-// Deletes itself with the last answer.
-class diagnosis_of_all {
+class diagnosis_of_all final : public seam::awaited_answers {
  public:
   diagnosis_of_all(std::span<transport* const> nodes, std::span<const endpoint> endpoints,
                    seam::findings_handler& to)
-      : servers_(nodes.size()), awaited_(nodes.size()), to_(to) {
+      : awaited_answers(nodes.size()), servers_(nodes.size()), to_(to) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       servers_[i].home = this;
       servers_[i].over = nodes[i];
@@ -40,16 +38,8 @@ class diagnosis_of_all {
   }
   seam::findings_handler& server(std::size_t i) noexcept { return servers_[i]; }
 
-  void on_answer() {
-    {
-      const std::lock_guard guard(mutex_);
-      if (--awaited_ > 0) return;
-    }
-    to_.on_result(told());
-    delete this;
-  }
-
  private:
+  void conclude() override { to_.on_result(told()); }
   std::vector<finding> told() const {
     std::vector<finding> out;
     for (const diagnosed_server& s : servers_) {
@@ -75,14 +65,11 @@ class diagnosis_of_all {
   }
 
   std::vector<diagnosed_server> servers_;
-  std::mutex mutex_;
-  std::size_t awaited_;
   seam::findings_handler& to_;
 };
 
 void diagnosed_server::on_result(std::vector<finding> all) {
-  found = std::move(all);
-  home->on_answer();
+  home->note([&] { found = std::move(all); });
 }
 
 std::string diagnosed_server::why_unused() const {
@@ -91,8 +78,7 @@ std::string diagnosed_server::why_unused() const {
 }
 
 void diagnosed_server::on_failed(base::failure why) {
-  found = {{"server", finding_grade::bad, "it cannot be examined: " + why.text, {}}};
-  home->on_answer();
+  on_result({{"server", finding_grade::bad, "it cannot be examined: " + why.text, {}}});
 }
 
 }  // namespace

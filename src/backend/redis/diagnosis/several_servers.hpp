@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-// As start_diagnosis() of one server. A finding that all servers share is told once; another one
-// names its server. A server that cannot be examined is a bad finding of its own.
+// Like start_diagnosis() of one server. A finding that all servers share is reported once; every
+// other finding names its server. A server that cannot be examined is a bad finding of its own.
 void start_diagnosis(std::span<transport* const>, std::span<const endpoint>,
                      std::span<const layout_needs>, seam::findings_handler&);
 

@@ -17,7 +17,7 @@ class retrying_layout;
 class retrying_node;
 
 // The layout's state of a claim.
-struct retrying_record : claims::listed_claim, message_handler {
+struct retrying_record : claims::listed_claim, io::counted_claim, message_handler {
   void on_subscribed(time_point now, base::event_queue&) override;
   void on_message(std::string_view payload, time_point now, base::event_queue&) override;
 
@@ -29,10 +29,8 @@ struct retrying_record : claims::listed_claim, message_handler {
   time_point owner_since{};                // when it was drawn
   std::chrono::microseconds renewed{};     // see lock_request
   bool was_sent = false;                   // the server may have seen this owner
-  bool had_place = false;     // an attempt of this owner was busy: it has or had a place in a queue
-  bool renewing = false;      // in the node's queue
-  bool is_waiting = false;    // counted among those that wait for a reply
-  bool is_listening = false;  // counted among those for which connections are read
+  bool had_place = false;  // an attempt of this owner was busy: it has or had a place in a queue
+  bool renewing = false;   // in the node's queue
 
  protected:
   ~retrying_record() = default;

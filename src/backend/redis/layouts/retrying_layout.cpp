@@ -112,12 +112,7 @@ void retrying_layout::after_step(retrying_claim& c, time_point) {
   if (!c.recipe().wants_messages()) c.node->stop_listening(c);
   // A holder has the loop driven too: it must learn at once that a connection has ended, because
   // the name may lead to another server from then on.
-  const bool waits = c.recipe().waits();
-  const bool listens = c.recipe().is_held();
-  if (waits == c.is_waiting && listens == c.is_listening) return;
-  reactor_.count(waits - c.is_waiting, listens - c.is_listening);
-  c.is_waiting = waits;
-  c.is_listening = listens;
+  reactor_.count(c, c.recipe().waits(), c.recipe().is_held());
 }
 
 }  // namespace holdfast::redis

@@ -6,8 +6,9 @@ namespace holdfast::redis {
 
 using base::failure;
 
-std::string text_of_failure(const std::string& address, const std::string& why) {
-  return why.find(address) == why.npos ? address + " (" + why + ")" : why;
+void failed_servers::add(const std::string& address, const std::string& why) {
+  const bool is_named = why.find(address) != why.npos;
+  list_.append(size_++ == 0 ? "" : ", ").append(is_named ? why : address + " (" + why + ")");
 }
 
 independent::independent(io::client_reactor& r, std::span<const endpoint> endpoints,
@@ -25,24 +26,21 @@ bool independent::is_open() const noexcept {
 }
 
 failure independent::why_not_open(bool is_overdue) const {
-  std::size_t failed = 0;
-  std::string why;
+  failed_servers failed;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i]->is_open()) continue;
     const failure f = nodes_[i]->why_not_open(is_overdue);
     if (f.code == errc::bad_url) return f;
-    if (!f.code) continue;
-    ++failed;
-    why +=
-        (why.empty() ? ": " : ", ") + text_of_failure(base::text_of(endpoints_[i].where), f.text);
+    if (f.code) failed.add(base::text_of(endpoints_[i].where), f.text);
   }
-  return failed > nodes_.size() - majority() ? no_quorum(failed, why) : failure();
+  return no_quorum(failed);
 }
 
-failure independent::no_quorum(std::size_t failed, const std::string& why) const {
-  return {errc::no_quorum, std::to_string(failed) + " of " + std::to_string(nodes_.size()) +
+failure independent::no_quorum(const failed_servers& failed) const {
+  if (failed.size() <= nodes_.size() - majority()) return {};
+  return {errc::no_quorum, std::to_string(failed.size()) + " of " + std::to_string(nodes_.size()) +
                                " servers cannot be used, and " + std::to_string(majority()) +
-                               " are needed" + why};
+                               " are needed: " + failed.list()};
 }
 
 bool independent::is_unavailable() const noexcept {
@@ -53,21 +51,18 @@ bool independent::is_unavailable() const noexcept {
 
 seam::connection_status independent::status() const {
   seam::connection_status out;
-  std::size_t connected = 0, failed = 0;
-  std::string why;
+  failed_servers failed;
+  std::size_t connected = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const seam::connection_status one = nodes_[i]->read_status();
+    const std::string address = base::text_of(endpoints_[i].where);
     connected += one.connected;
     out.reconnects += one.reconnects;
-    if (!one.last_failure.empty())
-      out.last_failure = base::text_of(endpoints_[i].where) + " " + one.last_failure;
-    if (!one.trouble.code) continue;
-    ++failed;
-    why += (why.empty() ? ": " : ", ") +
-           text_of_failure(base::text_of(endpoints_[i].where), one.trouble.text);
+    if (!one.last_failure.empty()) out.last_failure = address + " " + one.last_failure;
+    if (one.trouble.code) failed.add(address, one.trouble.text);
   }
   out.connected = connected >= majority();
-  if (failed > nodes_.size() - majority()) out.trouble = no_quorum(failed, why);
+  out.trouble = no_quorum(failed);
   return out;
 }
 

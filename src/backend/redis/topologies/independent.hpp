@@ -6,12 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "backend/redis/topologies/majority.hpp"
 #include "backend/redis/topologies/topology.hpp"
 
 namespace holdfast::redis {
 
-// "a:6379 (it is a replica)", for a list of several servers.
-std::string text_of_failure(const std::string& address, const std::string& why);
+// Servers that cannot be used, and why.
+class failed_servers {
+ public:
+  void add(const std::string& address, const std::string& why);
+  std::size_t size() const noexcept { return size_; }
+  const std::string& list() const noexcept { return list_; }  // "a:6379 (it is a replica), ..."
+
+ private:
+  std::string list_;
+  std::size_t size_ = 0;
+};
 
 class independent final : public topology {
  public:
@@ -27,8 +37,8 @@ class independent final : public topology {
   bool is_unavailable() const noexcept override;
 
  private:
-  std::size_t majority() const noexcept { return nodes_.size() / 2 + 1; }
-  base::failure no_quorum(std::size_t failed, const std::string& why) const;
+  std::size_t majority() const noexcept { return majority_of(nodes_.size()); }
+  base::failure no_quorum(const failed_servers&) const;  // code {}: they leave a majority
 
   const std::span<const endpoint> endpoints_;
   std::vector<std::unique_ptr<transport>> all_;

@@ -14,7 +14,7 @@ namespace holdfast::mysql::pinned {
 class strategy;
 
 // The strategy's state of a claim.
-struct claim_record : claims::listed_claim, pin_handler {
+struct claim_record : claims::listed_claim, io::counted_claim, pin_handler {
   void on_pinned(session&, time_point now, event_queue&) override;
   void on_pin_failed(const failure&, bool is_final, time_point now, event_queue&) override;
   void on_pin_lost(const failure&, time_point now, event_queue&) override;
@@ -33,8 +33,6 @@ struct claim_record : claims::listed_claim, pin_handler {
   bool has_tried = false;        // with the connection, since the last release
   bool follows_release = false;  // its try is sent once that of the same lock is answered
   bool is_leaving = false;       // its release is not answered
-  bool is_waiting = false;       // counted among those that wait for a reply
-  bool is_listening = false;     // counted among those for which connections are read
 
  protected:
   ~claim_record() = default;

@@ -176,12 +176,8 @@ void strategy::after_step(claim& c, time_point now) {
   }
   if (std::exchange(c.is_leaving, c.recipe().is_leaving()) && !c.is_leaving)
     start_followers(c.key, now);
-  const bool waits = c.recipe().waits();
   const bool listens = c.recipe().is_held();  // the end of its connection is to be noticed
-  if (waits == c.is_waiting && listens == c.is_listening) return;
-  over_->reactor().count(waits - c.is_waiting, listens - c.is_listening);
-  c.is_waiting = waits;
-  c.is_listening = listens;
+  over_->reactor().count(c, c.recipe().waits(), listens);
 }
 
 void strategy::give_back_connection(claim& c, time_point now) {

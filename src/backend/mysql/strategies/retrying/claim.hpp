@@ -9,6 +9,7 @@
 #include "claim/orphan_withdrawals.hpp"
 #include "claim/recipes/retrying.hpp"
 #include "claim/store_claim.hpp"
+#include "io/reactor/client_reactor.hpp"
 
 namespace holdfast::mysql::row {
 class bell;
@@ -19,12 +20,10 @@ namespace holdfast::mysql::retrying {
 class strategy;
 
 // The strategy's state of a claim.
-struct claim_record : claims::listed_claim {
-  std::string name;         // with the prefix
-  base::uuid owner_id;      // none: the claim is idle
-  bool was_sent = false;    // the server may have seen this owner
-  bool is_waiting = false;  // counted among those that wait for a reply
-  bool is_listening = false;
+struct claim_record : claims::listed_claim, io::counted_claim {
+  std::string name;                // with the prefix
+  base::uuid owner_id;             // none: the claim is idle
+  bool was_sent = false;           // the server may have seen this owner
   row::bell* waits_for = nullptr;  // `row`: or has it
   bool looks_at_members = false;   // `row`: readers or holders of permits may have the lock
 

@@ -150,10 +150,7 @@ void strategy::wake_at(claim& c, time_point t) {
 void strategy::after_step(claim& c, time_point now) {
   on_step(c, now);
   if (c.recipe().is_idle()) c.owner_id = {};
-  const bool waits = c.recipe().waits();
-  if (waits == c.is_waiting) return;
-  over_->reactor().count(waits - c.is_waiting, 0);
-  c.is_waiting = waits;
+  over_->reactor().count(c, c.recipe().waits(), false);
 }
 
 bool strategy::is_wanted(const request& r) const noexcept {

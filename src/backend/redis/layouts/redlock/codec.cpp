@@ -27,7 +27,6 @@ constexpr required_command commands[] = {
     {"hset", "HSET holdfast:redlock number 1"},
     {"hsetnx", "HSETNX holdfast:redlock number 1"},
     {"hmget", "HMGET holdfast:redlock number"},
-    {"exists", "EXISTS holdfast:redlock"},
     {"scan", "SCAN 0", needed_for::inspection},
     {"type", "TYPE k", needed_for::inspection},
     {"publish", "PUBLISH hf:redlock:k 0"},
@@ -35,7 +34,7 @@ constexpr required_command commands[] = {
 };
 
 constexpr const script* loaded[] = {&scripts::vote, &scripts::raise, &scripts::release,
-                                    &scripts::renew};
+                                    &lua::scripts::renew};
 
 constexpr codec_facts facts_of_redlock{
     .can = {.life = seam::lifetime::ttl,
@@ -83,7 +82,7 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
     case operation::withdraw:
       return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key),
                       withdrawal_mark + std::string(r.owner));
-    case operation::renew: return out.call(scripts::renew, {r.key}, r.owner, in_ms(r.ttl));
+    case operation::renew: return append_renewals(out, {&r, 1});
     case operation::subscribe:
     case operation::downgrade:
     case operation::none: return;
@@ -128,9 +127,9 @@ ballot read_attempt(const value& v) {
 }
 
 ballot read_comparison(const value& v) {
-  const bool is_raise = v.is(value::kind::array);
-  if (!is_raise && !v.is(value::kind::integer)) return missing();
-  const retrying_reply r = compared(is_raise ? v[0] : v, {});
+  const value answer = v.is(value::kind::array) ? v[0] : v;  // of a release it stands alone
+  if (!answer.is(value::kind::integer)) return missing();
+  const retrying_reply r = compared(answer, {});
   if (r.what == retrying_reply::verdict::done) return {.what = vote::yes};
   constexpr std::uint64_t somebody = 1;
   return {.what = vote::no, .holder = r.why == errc::not_held ? 0 : somebody};

@@ -16,12 +16,11 @@ class codec final : public retrying_codec {
 
   std::string name_fault(std::string_view name) const override;
   std::string channel_of(const lock_request&) const override;
-  // Not renew: append_renewal().
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
 
-  // Of an attempt that the server has granted: gives its number this value, or leaves a larger one.
+  // Raises the server's number to this one, where the server has granted an attempt of this owner.
   void append_raise(command_writer&, const lock_request&, std::int64_t number) const;
   void append_record_query(command_writer&) const;
   void append_begin(command_writer&, std::int64_t number, duration max_ttl,

@@ -2,24 +2,24 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/redis/layouts/redlock/redlock_node.hpp"
 #include "backend/redis/layouts/retrying_queries.hpp"
+#include "seam/awaited_answers.hpp"
 
 namespace holdfast::redis {
 
 namespace {
 
-// Collects the answers of all servers; the last one ends it. Fewer answers than a majority are
-// none.
+// Fewer answers than a majority are none.
 template <class T>
-class answers final : public seam::result_handler<T> {
+class answers final : public seam::result_handler<T>, private seam::awaited_answers {
  public:
-  answers(std::size_t servers, seam::result_handler<T>& to) : to_(to), servers_(servers) {}
+  answers(std::size_t servers, seam::result_handler<T>& to)
+      : awaited_answers(servers), to_(to), servers_(servers) {}
 
   void on_result(T part) override {
     note([&] { all_.push_back(std::move(part)); });
@@ -31,13 +31,7 @@ class answers final : public seam::result_handler<T> {
   }
 
  private:
-  template <class Change>
-  void note(Change change) {
-    {
-      const std::lock_guard guard(mutex_);
-      change();
-      if (++answered_ < servers_) return;
-    }
+  void conclude() override {
     const std::size_t majority = majority_of(servers_);
     if (all_.size() >= majority) {
       to_.on_result(decide(all_, majority));
@@ -48,7 +42,6 @@ class answers final : public seam::result_handler<T> {
                                           std::to_string(servers_) + " servers answer, and " +
                                           std::to_string(majority) + " have to: " + why_.text});
     }
-    delete this;
   }
 
   static bool decide(const std::vector<bool>& all, std::size_t) {
@@ -76,8 +69,6 @@ class answers final : public seam::result_handler<T> {
 
   seam::result_handler<T>& to_;
   const std::size_t servers_;
-  std::mutex mutex_;
-  std::size_t answered_ = 0;
   std::vector<T> all_;
   base::failure why_;
 };

@@ -1,4 +1,4 @@
-// What an operator asks of a Redlock: every server, and a majority of them decides.
+// An operator's queries of a Redlock go to every server, and a majority of the answers decides.
 #pragma once
 #include <span>
 #include <string_view>

@@ -1,5 +1,6 @@
 // A claim on a lock of Redlock: the retrying recipe, whose requests go to all servers at once.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,8 +16,12 @@ namespace holdfast::redis {
 
 class redlock_layout;
 
+constexpr std::uint16_t bit_of(std::size_t server) noexcept {
+  return static_cast<std::uint16_t>(1u << server);
+}
+
 // The layout's state of a claim.
-struct redlock_record : claims::listed_claim, message_handler {
+struct redlock_record : claims::listed_claim, io::counted_claim, message_handler {
   // From the connections to all servers.
   void on_subscribed(time_point now, base::event_queue&) override;
   void on_message(std::string_view payload, time_point now, base::event_queue&) override;
@@ -24,14 +29,13 @@ struct redlock_record : claims::listed_claim, message_handler {
   std::string key;
   // As the servers have it; empty: the claim is idle. Each attempt has another one.
   std::string owner_text;
-  bool is_asked = false;  // an attempt was made with this owner
-  // One bit for each server: it was asked under this owner, and has not answered.
-  std::uint16_t unanswered_at = 0;
-  std::uint16_t asked_at = 0;  // likewise: it was asked to set the lock
+  // A bit for each server that was asked to set the lock for this owner, and for each of these that
+  // may still do it, because it has not answered.
+  std::uint16_t asked_at = 0, unanswered_at = 0;
   // How many attempts it has lost lately: one more with each, one less with each grant.
   std::uint8_t lost_lately = 0;
-  // So many of the next attempts ask one server first: the lock was busy lately. Clients that ask
-  // all servers at the same time divide them among themselves, and nobody gets the lock.
+  // The lock was busy lately: this many attempts from here on ask one server first. Clients that
+  // ask all servers at the same time divide them among themselves, and nobody gets the lock.
   std::uint8_t leads = 0;
   // The owner that the first server has named last. Where it stays the same, the lock may be free
   // at the others: the next attempt asks all.
@@ -39,8 +43,6 @@ struct redlock_record : claims::listed_claim, message_handler {
   bool asks_all = false;
   std::uint8_t withdrawals = 0;   // of others that made it try, since the last release
   bool hears_withdrawal = false;  // one came while an attempt was under way
-  bool is_waiting = false;        // counted among those that wait for a reply
-  bool is_listening = false;      // counted among those for which connections are read
   // From each server, from the first wait on, until the lock is held.
   std::vector<std::unique_ptr<subscription>> messages;
   std::string heard_of;  // the owner whose release was last heard of: each server tells it

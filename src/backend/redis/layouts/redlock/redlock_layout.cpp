@@ -101,8 +101,7 @@ void redlock_layout::renew_owner(redlock_claim& c) {
   drop_owner(c);
   c.owner_text =
       codec_.text_of({.high = base::random_u64(env()), .low = base::random_u64(env()) | 1});
-  c.is_asked = false;
-  c.unanswered_at = c.asked_at = 0;
+  c.asked_at = c.unanswered_at = 0;
   for (redlock_node* const n : servers_) n->count_owners(1);
 }
 
@@ -113,10 +112,10 @@ void redlock_layout::drop_owner(redlock_claim& c) noexcept {
 }
 
 void redlock_layout::withdraw_orphan(redlock_claim& c, time_point now, event_queue&) {
-  if (!c.is_asked || c.owner_text.empty() || planted(mutant::unknown_acquire_dropped)) return;
+  if (c.owner_text.empty() || planted(mutant::unknown_acquire_dropped)) return;
   const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   for (redlock_node* const n : servers_)
-    if ((c.asked_at >> n->server() & 1) != 0) n->withdraw(c.key, c.owner_text, end, now);
+    if ((c.asked_at & bit_of(n->server())) != 0) n->withdraw(c.key, c.owner_text, end, now);
 }
 
 void redlock_layout::wake_at(redlock_claim& c, time_point t) {
@@ -129,12 +128,7 @@ void redlock_layout::after_step(redlock_claim& c, time_point now) {
   const bool waits_now = c.recipe().now_in() == retrying_recipe::state::waiting;
   if (waits_now && c.hears_withdrawal) try_after_withdrawal(c, now);
   if (!c.recipe().wants_messages()) c.messages.clear();
-  const bool waits = c.recipe().waits();
-  const bool listens = c.recipe().is_held();
-  if (waits == c.is_waiting && listens == c.is_listening) return;
-  reactor_.count(waits - c.is_waiting, listens - c.is_listening);
-  c.is_waiting = waits;
-  c.is_listening = listens;
+  reactor_.count(c, c.recipe().waits(), c.recipe().is_held());
 }
 
 std::string redlock_layout::reason(const redlock_claim&, errc why) const {
@@ -144,20 +138,15 @@ std::string redlock_layout::reason(const redlock_claim&, errc why) const {
 }
 
 std::string redlock_layout::text_of_servers() const {
-  std::string out;
-  std::size_t silent = 0;
-  for (const redlock_node* const n : servers_) {
-    const std::string why = n->why_not();
-    if (why.empty()) continue;
-    ++silent;
-    out.append(out.empty() ? ": " : ", ").append(text_of_failure(n->address(), why));
-  }
+  failed_servers failed;
+  for (const redlock_node* const n : servers_)
+    if (const std::string why = n->why_not(); !why.empty()) failed.add(n->address(), why);
   const std::string all = std::to_string(servers_.size());
-  if (silent == 0)
+  if (failed.size() == 0)
     return "fewer than " + std::to_string(majority()) + " of " + all +
            " servers answered within the node-timeout";
-  return std::to_string(silent) + " of " + all + " servers cannot vote, and " +
-         std::to_string(majority()) + " have to" + out;
+  return std::to_string(failed.size()) + " of " + all + " servers cannot vote, and " +
+         std::to_string(majority()) + " have to: " + failed.list();
 }
 
 std::optional<retrying_reply> redlock_layout::subscribe(redlock_claim& c, time_point now) {
@@ -227,8 +216,7 @@ void redlock_layout::try_by(redlock_claim& c, time_point t) {
 
 duration redlock_layout::random_pause(const redlock_claim& c) {
   const duration most = claims::doubled(wake_spread, c.lost_lately, wake_spread_max);
-  const auto range = static_cast<std::uint64_t>(most.count());
-  return duration(static_cast<duration::rep>(base::random_u64(env()) % (range + 1)));
+  return base::jittered(env(), most / 2, 1.0);
 }
 
 void redlock_layout::note_attempt(redlock_claim& c, bool is_granted) noexcept {
@@ -249,6 +237,7 @@ time_point redlock_layout::out_since() const {
 }
 
 void redlock_layout::end_waits(time_point now, event_queue& events) {
+  if (!claims_.bounds_waits()) return;
   const auto why = [this] {
     return "the outage lasts for longer than the outage-timeout: " + text_of_servers();
   };

@@ -180,8 +180,8 @@ void redlock_node::on_looked(const redlock::server_state& told, base::failure wh
 // Attempts that came before it was known whether this server may vote.
 void redlock_node::ask_undecided(const reply_context& c) {
   for (redlock_round::request* const q : std::exchange(undecided_, {})) {
-    const bool is_open = q->round->now_in != redlock_round::phase::decided;
-    is_open&& may_vote() ? write(*q, c.now) : home_.on_no_vote(*q, c);
+    const bool is_over = q->round->now_in == redlock_round::phase::decided;
+    is_over || !may_vote() ? home_.on_no_vote(*q, c) : write(*q, c.now);
   }
 }
 

@@ -34,7 +34,7 @@ class redlock_node final : public layout_node {
 
   // For the layout, with the reactor's mutex held.
   std::uint8_t server() const noexcept { return server_; }
-  // What it has told of itself; null: it is not connected, or has not told yet.
+  // The server's description of itself; null: it is not connected, or has not answered yet.
   const redlock::server_state* state() const noexcept { return is_known_ ? &state_ : nullptr; }
   bool may_vote() const noexcept { return is_known_ && fitness_.is_fit() && over_.lanes_agree(); }
   std::string why_not() const;  // it does not vote; empty: it does
@@ -49,7 +49,7 @@ class redlock_node final : public layout_node {
   // Sets the lock of a renewal here too, if nobody has it.
   void restore(const redlock_round&, time_point now);
   void on_refused(std::string_view error, time_point now);
-  // Of an owner that may have the lock here; until it has expired.
+  // Withdraws an owner that may have the lock here, until its lease has ended.
   void withdraw(std::string_view key, std::string_view owner, time_point end, time_point now);
   std::unique_ptr<subscription> listen(std::string_view channel, message_handler& to,
                                        time_point now) {

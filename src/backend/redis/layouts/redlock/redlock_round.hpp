@@ -24,7 +24,7 @@ class redlock_round final : public base::heap_timer {
     decided,
   };
 
-  // What one server is asked.
+  // The request to one server.
   class request final : public reply_handler {
    public:
     void on_reply(const value&, const reply_context&) override;
@@ -78,7 +78,7 @@ class redlock_round final : public base::heap_timer {
   time_point patient_until = base::never;
   std::string key, owner;
   tally votes;
-  std::array<request, redlock_servers_max> requests;
+  std::array<request, independent_servers_max> requests;
 
  private:
   redlock_layout& home_;

@@ -18,10 +18,6 @@ namespace {
 constexpr duration rest_max_of_first = 500ms;  // what one server says is looked at soon again
 constexpr duration patience_min = 200us;       // for the servers behind the majority
 
-constexpr std::uint16_t bit_of(std::size_t server) noexcept {
-  return static_cast<std::uint16_t>(1u << server);
-}
-
 }  // namespace
 
 void redlock_round::request::on_reply(const value& v, const reply_context& c) {
@@ -64,13 +60,12 @@ void redlock_layout::wait_until(redlock_round& r, time_point t) {
 }
 
 std::optional<retrying_reply> redlock_layout::attempt(redlock_claim& c, time_point now) {
-  if (c.is_asked && !planted(mutant::owner_id_reused)) renew_owner(c);
+  if (c.asked_at != 0 && !planted(mutant::owner_id_reused)) renew_owner(c);
   redlock_round& r = take_round(c, retrying_operation::try_lock, now);
   // A single attempt asks all: a release that is confirmed may not have reached the first server.
   const bool may_lead = c.leads > 0 && c.recipe().is_waiter();
   if (!may_lead || std::exchange(c.asks_all, false) || !ask_first(r, now)) ask_all(r, now);
   if (c.leads > 0) --c.leads;
-  c.is_asked = r.in_flight > 0;
   std::optional<retrying_reply> answer = decide(r, now);
   if (!answer) wait_until(r, now + settings_.node_timeout);
   give_back_if_over(r);
@@ -118,7 +113,7 @@ void redlock_layout::ask_all(redlock_round& r, time_point now) {
 std::optional<retrying_reply> redlock_layout::leave(redlock_claim& c, retrying_operation what,
                                                     time_point now) {
   redlock_round& r = take_round(c, what, now);
-  if (!c.is_asked ||
+  if (c.asked_at == 0 ||
       (what == retrying_operation::withdraw && planted(mutant::withdrawal_dropped))) {
     r.now_in = redlock_round::phase::decided;
     give_back_if_over(r);
@@ -173,7 +168,7 @@ void redlock_layout::on_vote(redlock_round::request& q, const value& v, const re
     const bool is_attempt = r.is_attempt() && r.now_in != redlock_round::phase::raising;
     const ballot told = is_attempt ? redlock::read_attempt(v) : redlock::read_comparison(v);
     const bool has_no_record = is_attempt && !is_refused && told.what == vote::missing;
-    if (has_no_record) servers_[q.server]->look(c.now);
+    if (has_no_record) n.look(c.now);
     b = proves_nothing ? ballot{.what = vote::missing} : told;
     if (r.now_in == redlock_round::phase::raising && b.what == vote::yes) b.number = r.number;
     r.told_others = r.told_others || (r.is_leaving() && v.integer() == 3);
@@ -287,7 +282,7 @@ bool redlock_layout::is_awaited(const redlock_round& r) {
   return c && c->owner_text == r.owner && c->recipe().epoch() == r.epoch;
 }
 
-// Who has not got the first server leaves the others to those who have.
+// A claim that has not got the first server leaves the others to the claim that has.
 std::optional<retrying_reply> redlock_layout::decide_leading(redlock_round& r, time_point now) {
   const ballot& first = r.votes[r.lead];
   if (first.what == vote::awaited) return {};
@@ -373,7 +368,7 @@ retrying_reply redlock_layout::fail(redlock_round& r, time_point now) {
   return out;
 }
 
-// What this attempt has set, or may set, is deleted again: by those too that have not answered.
+// Deletes what this attempt has set or may set, also at servers that have not answered.
 void redlock_layout::withdraw_attempt(const redlock_round& r, time_point now) {
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     const bool may_have_it = r.requests[i].was_sent && r.votes[i].what != vote::no;

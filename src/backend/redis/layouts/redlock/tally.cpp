@@ -10,7 +10,7 @@ namespace {
 
 template <class T>
 struct sorted {
-  std::array<T, redlock_servers_max> items;
+  std::array<T, independent_servers_max> items;
   std::size_t size = 0;
 
   void add(T item) noexcept {

@@ -12,15 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/redis/topologies/majority.hpp"
 #include "base/environment.hpp"
 
 namespace holdfast::redis {
 
 using base::duration;
-
-inline constexpr std::size_t redlock_servers_max = 15;
-
-constexpr std::size_t majority_of(std::size_t servers) noexcept { return servers / 2 + 1; }
 
 enum class vote : unsigned char {
   awaited,
@@ -74,7 +71,7 @@ class tally {
   duration rest() const noexcept;
 
  private:
-  std::array<ballot, redlock_servers_max> ballots_{};
+  std::array<ballot, independent_servers_max> ballots_{};
   std::size_t servers_;
 };
 

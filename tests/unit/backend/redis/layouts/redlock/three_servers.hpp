@@ -43,4 +43,19 @@ struct three_servers : on_model {
   std::array<sim::model_redis*, 3> all{&model, &second, &third};
 };
 
+// An attempt gets the votes of the first two servers. The first one then loses the lock, and the
+// second one has the larger number. The third server answers late, with a small number.
+struct late_third_server : three_servers {
+  late_third_server() : three_servers({100, 200, 50}) {
+    stopped = {&third};
+    changed = [this](std::string bytes) {
+      command({"DEL", "x"});
+      return bytes;
+    };
+    at(std::chrono::milliseconds(100), [this] { stopped.clear(), changed = {}; });
+  }
+
+  client attempting = open();
+};
+
 }  // namespace holdfast::redis
