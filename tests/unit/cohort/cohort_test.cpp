@@ -218,7 +218,8 @@ TEST_F(a_cohort, refuses_all_waits_with_a_time_bound_and_no_others) {
   EXPECT_FALSE(second.answered);
   EXPECT_EQ(third.why.code, errc::unavailable);
   granted_claim();
-  EXPECT_NE(second.granted, nullptr);
+  ASSERT_NE(second.granted, nullptr);
+  leave(second);
 }
 
 }  // namespace

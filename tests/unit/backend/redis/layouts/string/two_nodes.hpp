@@ -102,10 +102,10 @@ class two_nodes {
       const std::lock_guard guard(reactor.mutex());
       stamp = servers.one.server_stamp();
     }
-    const std::string owner = to.owner(), number = std::to_string(world.wall().count() + 1000);
+    const std::string grantee = to.owner(), number = std::to_string(world.wall().count() + 1000);
     const std::string message =
-        "grant|" + number + '|' + now + "|5000|0|" + stamp + '|' + owner + '|' + std::string(lock);
-    world.command({"PUBLISH", "hf:" + owner.substr(4, 16), message});
+        "grant|" + number + '|' + now + "|5000|0|" + stamp + '|' + grantee + '|' + std::string(lock);
+    world.command({"PUBLISH", "hf:" + grantee.substr(4, 16), message});
     pass();
   }
 
