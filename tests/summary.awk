@@ -12,7 +12,7 @@ BEGIN { most_lines = 24; lines_each = 8 }
   sub(/.*status="/, "", state)
   sub(/".*/, "", state)
   count(state)
-  lines = wanted = 0
+  lines = wanted = is_of_sanitizer = 0
   last = ""
 }
 name in failed {
@@ -24,6 +24,9 @@ name in failed {
   if (/: Failure$/) wanted = lines_each
   if (/^\[ *(OK|FAILED|RUN|SKIPPED) *\]|^$/) wanted = 0
   if (wanted-- > 0) tell($0)
+  if (/(WARNING|ERROR): [A-Za-z]+Sanitizer|: runtime error: /) is_of_sanitizer = 1
+  if (is_of_sanitizer && NF) tell($0)
+  if (/^SUMMARY: /) is_of_sanitizer = 0
   if (/<\/system-out>/ && lines == 0) tell(last)
   if (/[^ ]/) last = $0
 }
