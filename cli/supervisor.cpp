@@ -31,9 +31,9 @@ class alert {
     }
   }
   int fd() const noexcept { return fd_.get(); }
-  bool rung() const noexcept {
+  void silence() const noexcept {
     eventfd_t count;
-    return ::eventfd_read(fd_.get(), &count) == 0;
+    (void)::eventfd_read(fd_.get(), &count);
   }
 
  private:
@@ -79,7 +79,8 @@ class supervision {
   milliseconds wait_limit() const {
     if (!page_) return milliseconds{-1};
     const auto now = clock::now();
-    const auto until = ending_ ? kill_at_ - now : (page_->deadline() - now) / 8;
+    const auto until =
+        ending_ ? kill_at_ - now : std::min((page_->deadline() - now) / 8, presses_at() - now);
     const auto least = milliseconds{1}, most = milliseconds{60'000};
     return std::clamp(std::chrono::ceil<milliseconds>(until), least, most);
   }
@@ -98,9 +99,18 @@ class supervision {
     if (!ending_) {
       const bool held = held_.held();
       if (held) page_->set_deadline(held_.expires());
-      if (alert_->rung() || page_->ending || !held) begin_to_end(why_it_ends());
+      alert_->silence();
+      const bool is_asked = held && held_.is_asked_for();
+      if (page_->ending || !held || is_asked || clock::now() >= presses_at())
+        begin_to_end(why_it_ends());
     }
     if (ending_ && clock::now() >= kill_at_) signal_all(SIGKILL);
+  }
+
+  // When the library doubts a lease that was not renewed in time. It doubts one earlier whose
+  // server was replaced: that is confirmed or lost a moment later.
+  clock::time_point presses_at() const noexcept {
+    return page_->deadline() - page_->grace() - 2 * page_->margin();
   }
 
   std::string why_it_ends() const {

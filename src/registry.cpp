@@ -34,12 +34,16 @@ std::span<const scheme> schemes() noexcept {
       {"redis", redis::open, "HOLDFAST_WITH_REDIS"},
       {"rediss", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"redis+sentinel", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"rediss+sentinel", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redlock", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redlocks", redis::open, "HOLDFAST_WITH_REDIS"},
 #else
       {"redis", nullptr, "HOLDFAST_WITH_REDIS"},
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redis+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"rediss+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redlock", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redlocks", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
@@ -55,7 +59,6 @@ std::span<const scheme> schemes() noexcept {
       {"zookeeper", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
       {"zookeepers", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
 #endif
-      {"redis+sentinel", nullptr, ""},
       {"redis+cluster", nullptr, ""},
       {"redis+shards", nullptr, ""},
   };

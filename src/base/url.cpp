@@ -99,6 +99,9 @@ void read_authority(std::string_view text, url::parts& to) {
   }
 }
 
+// Its variable holds a password that the backend reads.
+constexpr std::string_view of_sentinels = "sentinel-password-env";
+
 void keep_option(std::string name, std::string value, url::parts& to) {
   const bool secret = name == "password" || name == "password-file" || name == "password-env";
   if (secret && !to.password.empty())
@@ -114,6 +117,7 @@ void keep_option(std::string name, std::string value, url::parts& to) {
     base::read_password_variable(value, to.password);
     to.secret_variables.push_back(value);
   }
+  if (name == of_sentinels) to.secret_variables.push_back(value);
   const auto same = [&](const url::option& o) { return o.first == name; };
   if (std::any_of(to.options.begin(), to.options.end(), same))
     refuse("the option " + base::shown_option_name(name) + " is given twice");
@@ -190,6 +194,7 @@ url url::with(std::string_view name, std::string_view value) const {
   if (is_secret) {
     keep_option(std::string(name), std::string(value), *p);
   } else {
+    if (name == of_sentinels) p->secret_variables.emplace_back(value);
     p->options.emplace_back(name, value);
   }
   return url(std::move(p));

@@ -10,7 +10,8 @@ constexpr auto groups =
      contenders_scenarios, token_scenarios,     fork_scenarios,    file_scenarios,
      thread_scenarios,     line_scenarios,      renewal_scenarios, lifetime_scenarios,
      layout_scenarios,     zookeeper_scenarios, several_scenarios, zookeeper_claim_scenarios,
-     lineage_scenarios,    row_scenarios,       mysql_scenarios,   redlock_scenarios};
+     lineage_scenarios,    row_scenarios,       mysql_scenarios,   redlock_scenarios,
+     sentinel_scenarios};
 
 std::string survived_scenario(const scenario& s, const mutant& m) {
   remove_planted();

@@ -6,6 +6,7 @@
 #include "backend/redis/diagnosis/several_servers.hpp"
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/redis/topologies/independent.hpp"
+#include "backend/redis/topologies/sentinel/sentinel.hpp"
 #include "backend/redis/topologies/single.hpp"
 #include "base/fail.hpp"
 
@@ -45,6 +46,7 @@ class last_replies final : public io::blocking_wait {
 };
 
 std::unique_ptr<topology> make_topology(io::client_reactor& r, const settings& s) {
+  if (!s.sentinels.empty()) return std::make_unique<sentinel>(r, s, every_script());
   if (s.servers.empty()) return std::make_unique<single>(r, s, every_script());
   return std::make_unique<independent>(r, s.servers, every_script());
 }
@@ -86,7 +88,7 @@ void backend::connect(std::stop_token stop) {
   {
     const std::lock_guard guard(reactor_.mutex());
     reactor_.begin(w);
-    for (transport* t : topology_->nodes()) t->open(lane::commands, now);
+    topology_->open(now);
   }
   if (!driver()) return reactor_.abandon(w);  // this thread is not to block
   reactor_.wait(w, std::move(stop));

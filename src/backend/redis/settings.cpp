@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "backend/redis/layouts/layouts.hpp"
@@ -17,17 +18,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int default_port = 6379;
+constexpr int default_port = 6379, default_port_of_sentinels = 26379;
 constexpr double databases_max = 1 << 20;
 
 [[noreturn]] void refuse(const seam::open_args& o, std::string why) {
   base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
-base::address address_of(const url::endpoint& e) {
+base::address address_of(const url::endpoint& e, int otherwise = default_port) {
   base::address out;
   out.host = e.host;
-  out.port = e.port ? e.port : default_port;
+  out.port = e.port ? e.port : otherwise;
   return out;
 }
 
@@ -43,6 +44,21 @@ bool is_redlock(const seam::open_args& o) {
   return o.where.scheme() == "redlock" || o.where.scheme() == "redlocks";
 }
 
+bool has_sentinels(const seam::open_args& o) { return o.where.scheme().ends_with("+sentinel"); }
+
+bool has_tls(const seam::open_args& o) {
+  return o.where.scheme().starts_with("rediss") || o.where.scheme() == "redlocks";
+}
+
+// The part of the path that is the number of a database; empty: there is none.
+std::string_view database_part(const seam::open_args& o) {
+  std::string_view path = o.where.path();
+  if (path.starts_with('/')) path.remove_prefix(1);
+  if (!has_sentinels(o)) return path;
+  const auto slash = path.find('/');
+  return slash == path.npos ? std::string_view() : path.substr(slash + 1);
+}
+
 void read_place(const seam::open_args& o, settings& out) {
   const bool is_unix = o.where.scheme() == "redis+unix";
   const auto& endpoints = o.where.endpoints();
@@ -54,17 +70,18 @@ void read_place(const seam::open_args& o, settings& out) {
     if (out.where.path.size() > path_max) refuse(o, "the socket's path is longer than 107 bytes");
     return;
   }
-  if (endpoints.size() != 1 && !is_redlock(o))
-    refuse(o, "name one host: redis://host:6379; several independent servers are redlock://a,b,c");
+  const bool has_several = is_redlock(o) || has_sentinels(o);
+  if (endpoints.size() != 1 && !has_several)
+    refuse(o, "name one host: redis://host:6379; several independent servers are redlock://a,b,c, "
+              "and a master that sentinels watch is redis+sentinel://s1,s2,s3/name");
   if (endpoints.size() < 3 && is_redlock(o))
     refuse(o,
            "name three servers at least, each an independent master: redlock://a,b,c; with fewer "
            "the failure of one leaves no majority");
   if (endpoints.size() > independent_servers_max) refuse(o, "name at most 15 servers");
-  out.where = address_of(endpoints[0]);
-  std::string_view path = o.where.path();
-  if (path.starts_with('/')) path.remove_prefix(1);
-  if (!path.empty()) out.database = database_of(o, path);
+  if (!has_sentinels(o)) out.where = address_of(endpoints[0]);
+  const std::string_view database = database_part(o);
+  if (!database.empty()) out.database = database_of(o, database);
 }
 
 int database_option(const seam::open_args& o, const seam::own_options& own,
@@ -72,8 +89,7 @@ int database_option(const seam::open_args& o, const seam::own_options& own,
   const double number = seam::parse_number(value, "db", 0, databases_max);
   const int database = static_cast<int>(number);
   if (database != number) own.refuse("db: give a whole number");
-  std::string_view path = o.where.path();
-  if (path.starts_with('/')) path.remove_prefix(1);
+  const std::string_view path = database_part(o);
   if (o.where.scheme() == "redis+unix" || path.empty()) return database;
   const int of_path = database_of(o, path);
   if (database != of_path)
@@ -107,6 +123,69 @@ void read_redlock_options(const seam::open_args& o, seam::own_options& own, sett
     own.refuse("node-timeout: give at least 1ms, and at most a quarter of the ttl");
 }
 
+// "host:port", or "[::1]:port"; nothing: it is neither.
+std::optional<base::address> read_address(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == text.npos) return std::nullopt;
+  const std::string_view port = text.substr(colon + 1);
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  base::address out;
+  out.host = host;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
+  const bool is_number = error == std::errc{} && end == port.data() + port.size();
+  if (host.empty() || !is_number || out.port < 1 || out.port > 65535) return std::nullopt;
+  return out;
+}
+
+// "told=reached,told=reached".
+void read_map(std::string_view text, const seam::own_options& own, settings& out) {
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(item.size() + 1, text.size()));
+    const auto equals = item.find('=');
+    const auto from = read_address(item.substr(0, equals));
+    const auto to = equals == item.npos ? std::nullopt : read_address(item.substr(equals + 1));
+    if (!from || !to)
+      own.refuse("map: give the address that is announced and the one to connect to, as in "
+                 "map=10.0.0.7:6379=127.0.0.1:7001; several are separated by commas");
+    out.map.emplace_back(*from, *to);
+  }
+}
+
+// Each has the options of the connection in common, and a user and a password of its own.
+void read_sentinels(const seam::open_args& o, seam::own_options& own, settings& out) {
+  if (!has_sentinels(o)) return;
+  std::string_view path = o.where.path();
+  if (path.starts_with('/')) path.remove_prefix(1);
+  out.master = path.substr(0, path.find('/'));
+  if (out.master.empty())
+    refuse(o, "the path is the name by which the sentinels know the master: "
+              "redis+sentinel://s1,s2,s3/name");
+  endpoint shared = out;
+  shared.database = 0;
+  shared.user.clear();
+  shared.password.clear();
+  own.text("sentinel-user", shared.user);
+  bool has_password = own.read("sentinel-password-file", [&](std::string_view file) {
+    base::read_password_file(std::string(file), shared.password);
+  });
+  own.read("sentinel-password-env", [&](std::string_view name) {
+    if (has_password) own.refuse("keep one of sentinel-password-file and sentinel-password-env");
+    base::read_password_variable(std::string(name), shared.password);
+    has_password = true;
+  });
+  if (!shared.user.empty() && !has_password)
+    own.refuse("sentinel-user needs a password: give sentinel-password-file");
+  own.read("map", [&](std::string_view value) { read_map(value, own, out); });
+  for (const url::endpoint& e : o.where.endpoints()) {
+    endpoint& to = out.sentinels.emplace_back(shared);
+    to.where = address_of(e, default_port_of_sentinels);
+    if (to.tls && !out.has_tls_host) to.tls->host = to.where.host;
+    to.text = base::text_of(to.where);
+  }
+}
+
 void read_options(const seam::open_args& o, settings& out) {
   seam::own_options own(o);
   own.text("prefix", out.prefix);
@@ -128,6 +207,8 @@ void read_options(const seam::open_args& o, settings& out) {
   if (out.is_fair && out.layout != redisson_family)
     own.refuse("fair is an option of layout=redisson");
   if (out.tls) own.tls(*out.tls);
+  out.has_tls_host = out.tls && out.tls->host != out.where.host;
+  read_sentinels(o, own, out);
   own.refuse_others();
 }
 
@@ -153,7 +234,7 @@ settings read_settings(const seam::open_args& o) {
   base::process_identity me = o.env.process();
   out.host = std::move(me.host);
   out.process = me.pid;
-  if (o.where.scheme() == "rediss" || o.where.scheme() == "redlocks") {
+  if (has_tls(o)) {
     out.tls.emplace();
     out.tls->host = out.where.host;
   }

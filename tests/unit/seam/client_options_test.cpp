@@ -124,7 +124,7 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
 }
 
 TEST(client, reports_a_scheme_to_come_as_missing_in_this_version) {
-  for (const std::string scheme : {"redis+cluster", "redis+shards", "redis+sentinel"}) {
+  for (const std::string scheme : {"redis+cluster", "redis+shards"}) {
     try {
       (void)holdfast::client::open(scheme + "://h");
       ADD_FAILURE() << scheme;

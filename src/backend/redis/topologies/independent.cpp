@@ -6,11 +6,6 @@ namespace holdfast::redis {
 
 using base::failure;
 
-void failed_servers::add(const std::string& address, const std::string& why) {
-  const bool is_named = why.find(address) != why.npos;
-  list_.append(size_++ == 0 ? "" : ", ").append(is_named ? why : address + " (" + why + ")");
-}
-
 independent::independent(io::client_reactor& r, std::span<const endpoint> endpoints,
                          std::span<const script> all_scripts)
     : endpoints_(endpoints) {

@@ -6,22 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "backend/redis/topologies/failed_servers.hpp"
 #include "backend/redis/topologies/majority.hpp"
 #include "backend/redis/topologies/topology.hpp"
 
 namespace holdfast::redis {
-
-// Servers that cannot be used, and why.
-class failed_servers {
- public:
-  void add(const std::string& address, const std::string& why);
-  std::size_t size() const noexcept { return size_; }
-  const std::string& list() const noexcept { return list_; }  // "a:6379 (it is a replica), ..."
-
- private:
-  std::string list_;
-  std::size_t size_ = 0;
-};
 
 class independent final : public topology {
  public:

@@ -14,6 +14,9 @@ class topology {
   virtual transport& node_of(std::string_view key) noexcept = 0;  // the server that has this key
 
   // With the reactor's mutex held.
+  virtual void open(time_point now) {
+    for (transport* t : nodes()) t->open(lane::commands, now);
+  }
   virtual bool is_open() const noexcept = 0;
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
   virtual base::failure why_not_open(bool is_overdue) const = 0;

@@ -136,8 +136,8 @@ void connection::on_handshake_reply(const value& v, time_point now, event_queue&
 void connection::on_introduced(time_point now, event_queue& events) {
   failure why;
   if (!owner_.accepts(*this, why, now, events)) {
-    is_passing_ = true;
-    return fail(std::move(why), loss::in_use, now, events);
+    is_passing_ = why.code != errc::bad_url;
+    return fail(std::move(why), is_passing_ ? loss::in_use : loss::refused, now, events);
   }
   if (handshake_.go_on(out_, now) == handshake::outcome::done) become_ready(now, events);
 }
@@ -186,6 +186,11 @@ void connection::end(failure why, time_point now, event_queue& events) {
 void connection::reject(failure why, time_point now, event_queue& events) {
   attempts_ = std::max(attempts_, 1u);
   end(std::move(why), now, events);
+}
+
+void connection::refuse(failure why, time_point now, event_queue& events) {
+  is_passing_ = false;
+  fail(std::move(why), loss::refused, now, events);
 }
 
 void connection::on_alarm(time_point now, event_queue& events) {

@@ -13,6 +13,7 @@
 //              | not RESP                     | after a doubling pause, or earlier by retry_now()
 #pragma once
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -109,6 +110,8 @@ class connection final : public io::stream_user {
   void end(base::failure, time_point now, base::event_queue&);
   // The same, but the next one is opened after a pause: its server is not the right one.
   void reject(base::failure, time_point now, base::event_queue&);
+  // The same, and another attempt will fail too.
+  void refuse(base::failure, time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
@@ -159,5 +162,24 @@ class connection final : public io::stream_user {
   std::string aborted_;  // why the server will not do the transaction it is being sent
   base::failure last_failure_;
 };
+
+// One thread at a time writes to a connection; it takes along what others add meanwhile.
+// collect(connection&) adds what has come together. Releases the mutex while it writes.
+template <class Collect>
+void write_out(connection& c, std::unique_lock<std::mutex>& lock, Collect collect) noexcept {
+  if (c.writing) return;
+  c.writing = true;
+  for (;;) {
+    collect(c);
+    if (!c.may_write() || c.out().empty()) break;
+    c.spare.clear();
+    c.spare.swap(c.out());
+    const std::shared_ptr<io::attached_stream> over = c.stream();
+    lock.unlock();
+    over->write(c.spare);
+    lock.lock();
+  }
+  c.writing = false;
+}
 
 }  // namespace holdfast::redis

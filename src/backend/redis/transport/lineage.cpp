@@ -141,10 +141,16 @@ lineage::action lineage::judge_lane(const server_identity& s) {
                         strange_lanes_, lanes_max);
 }
 
-lineage::action lineage::judge_probe(const server_identity& s) {
+lineage::action lineage::judge_probe(const server_identity& s, bool is_named) {
   const std::optional<bool> known = is_leader(s);
   if (!known && s.role != server_role::replica) return action::retry;
-  return judge_follower(s, known.value_or(false), strange_probes_, probes_max);
+  return judge_follower(s, known.value_or(false), strange_probes_, is_named ? 1 : probes_max);
+}
+
+bool lineage::is_heir(const server_identity& s) {
+  learn(s);
+  return s.role == server_role::master && !s.history.empty() && !leader_.history.empty() &&
+         follows_leader(s) && !is_replaced(s);
 }
 
 lineage::action lineage::judge_listener(bool is_counted) {

@@ -25,6 +25,7 @@
 //   probe        | that of the commands                      | join
 //                | one that follows that                     | move
 //                | any other master                          | retry; move the fifth time in a row,
+//                |                                           | or at once where sentinels name it,
 //                |                                           | the same
 //
 // "Follows": its history, or the one before it, and so on, is that of the server before. A known
@@ -49,7 +50,10 @@ class lineage {
   // Each judges a server that a connection has reached; what it says is remembered in any case.
   action judge_commands(const server_identity&);  // the first of those to follow
   action judge_lane(const server_identity&);      // of messages or of renewals
-  action judge_probe(const server_identity&);
+  // `is_named`: by a majority of sentinels, so that a stranger need not be met again and again.
+  action judge_probe(const server_identity&, bool is_named = false);
+  // A master that has the history of the commands' server, or follows it.
+  bool is_heir(const server_identity&);
   // The connection for messages at a server without a run_id: `is_counted`, the commands' server
   // counts its subscription.
   action judge_listener(bool is_counted);

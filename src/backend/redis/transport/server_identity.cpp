@@ -43,6 +43,7 @@ std::string history_in(std::string_view info, std::string_view field) {
 
 void read_server(std::string_view info, server_identity& out) {
   out.run_id = info_field(info, "run_id");
+  out.is_sentinel = info_field(info, "redis_mode") == "sentinel";
 }
 
 void read_role(std::string_view role, server_identity& out) {

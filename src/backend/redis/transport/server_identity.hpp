@@ -28,6 +28,7 @@ struct server_identity {
   // Where it does not report a run_id: whether the client's connection for messages is to this
   // server (subscriptions::own). Nothing: not known.
   std::optional<bool> has_listener;
+  bool is_sentinel = false;                // no server of data
   base::time_point asked_at{}, told_at{};  // it has described its replication in between
 
   bool is_known() const noexcept { return !run_id.empty(); }

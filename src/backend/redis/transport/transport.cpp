@@ -88,10 +88,10 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
     : reactor_(r),
       endpoint_(e),
       scripts_(all_scripts),
-      commands_(*this, e, lane::commands, subscriptions_),
-      messages_(*this, e, lane::messages, subscriptions_),
-      renewals_(*this, e, lane::renewals, subscriptions_),
-      probe_(r, e, *this, subscriptions_),
+      commands_(*this, endpoint_, lane::commands, subscriptions_),
+      messages_(*this, endpoint_, lane::messages, subscriptions_),
+      renewals_(*this, endpoint_, lane::renewals, subscriptions_),
+      probe_(r, endpoint_, *this, subscriptions_),
       reach_(e.text, r.log()),
       ignored_(std::make_unique<ignored_reply>()),
       clock_reply_(std::make_unique<clock_reply>(*this)),
@@ -164,25 +164,15 @@ void transport::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) 
   write(probe_.line(), lock);
 }
 
-// One thread at a time writes to a connection; it takes along what others add meanwhile.
 void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcept {
-  if (c.writing) return;
-  c.writing = true;
-  for (;;) {
-    if (c.is_ready() && c.what() != lane::messages) {
-      request_writer w(c, scripts_);
-      for (request_source* s : sources_) s->write_requests(c.what(), w);
+  write_out(c, lock, [this](connection& to) {
+    if (!to.is_ready()) return;
+    if (to.what() != lane::messages) {
+      request_writer w(to, scripts_);
+      for (request_source* s : sources_) s->write_requests(to.what(), w);
     }
-    if (!c.may_write() || c.out().empty()) break;
-    if (next_probe_ == base::never && c.is_ready()) plan_probe(confirmed_at_);
-    c.spare.clear();
-    c.spare.swap(c.out());
-    const std::shared_ptr<io::attached_stream> over = c.stream();
-    lock.unlock();
-    over->write(c.spare);
-    lock.lock();
-  }
-  c.writing = false;
+    if (next_probe_ == base::never && !to.out().empty()) plan_probe(confirmed_at_);
+  });
 }
 
 void transport::request_flush(lane what, bool at_once) noexcept {

@@ -53,6 +53,13 @@ class transport final : private connection_owner, private io::reactor_user, priv
   // All with the reactor's mutex held, but where it says otherwise.
   void serve(request_source& s) { sources_.push_back(&s); }  // before it is opened
   void open(lane what, time_point now) { of(what).open(now); }
+  // For a deployment whose master is named by other servers: nothing is opened before lead_to()
+  // names one. From then on its commands go there once that says that it is a master.
+  void await_address() noexcept { awaits_address_ = true; }
+  void lead_to(const base::address&, time_point now, base::event_queue&);
+  bool is_led_elsewhere() const noexcept { return is_led_elsewhere_; }  // than its commands are yet
+  // A master that has the history of the commands' server, or follows it.
+  bool is_heir(const server_identity& s) { return lineage_.is_heir(s); }
   bool is_open() const noexcept;
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
   base::failure why_not_open(bool is_overdue) const;
@@ -197,7 +204,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   bool is_in_use() const noexcept;
 
   io::client_reactor& reactor_;
-  const endpoint& endpoint_;
+  endpoint endpoint_;
   std::vector<request_source*> sources_;
   subscriptions subscriptions_;
   time_point subscribe_again_ = base::never;  // after a refusal
@@ -221,6 +228,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   bool is_confirmed_ = false;  // no connection has ended since the last one was made
   bool has_moved_ = false;
   bool is_sampling_ = false;
+  bool awaits_address_ = false, is_led_ = false, is_led_elsewhere_ = false;  // see lead_to()
   time_point probed_{};                  // the connection for messages
   time_point confirmed_at_{};            // a connection by name reached the commands' server
   time_point next_probe_ = base::never;  // of the name

@@ -16,6 +16,9 @@ namespace {
 constexpr const char* is_replica =
     "the server is a replica, which grants no locks; name its master in the URL, or lead the name "
     "there";
+constexpr const char* is_sentinel =
+    "a sentinel answers there, which keeps no locks; open the master that it watches as "
+    "redis+sentinel://host:port/name, with the name of the master";
 constexpr const char* leads_on = "the name leads to another server now";
 
 }  // namespace
@@ -23,7 +26,7 @@ constexpr const char* leads_on = "the name leads to another server now";
 // The others follow the commands, to the address that these have reached. Where only the connection
 // for messages shows which server one is to, renewals follow it.
 bool transport::may_open(connection& c, time_point now) {
-  if (&c == &commands_) return true;
+  if (&c == &commands_) return !awaits_address_;
   connection& before = &c == &renewals_ && awaits_listener_ ? messages_ : commands_;
   if (commands_.is_ready() && &before == &commands_) return true;
   awaits_commands_[static_cast<unsigned>(c.what())] = true;
@@ -39,6 +42,25 @@ std::shared_ptr<io::attached_stream> transport::connect(connection& c, failure& 
   }
   const auto loop = &c == &renewals_ ? base::driven_by::thread : base::driven_by::callers;
   return reactor_.connect(c, where, endpoint_.tls ? &*endpoint_.tls : nullptr, loop, why);
+}
+
+void transport::lead_to(const base::address& where, time_point now, event_queue& events) {
+  const bool is_news = awaits_address_ || base::text_of(where) != base::text_of(endpoint_.where);
+  awaits_address_ = false;
+  is_led_ = true;
+  is_led_elsewhere_ = is_led_elsewhere_ || is_news;
+  if (is_news) {
+    if (endpoint_.tls && endpoint_.tls->host == endpoint_.where.host)
+      endpoint_.tls->host = where.host;
+    endpoint_.where = where;
+  }
+  if (commands_.is_ready()) {
+    if (is_led_elsewhere_) probe_.start(now);
+    return;
+  }
+  if (is_news) commands_.end({errc::unavailable, leads_on}, now, events);
+  commands_.retry_now(now);
+  commands_.open(now);
 }
 
 bool transport::accepts(connection& c, failure& why, time_point now, event_queue& events) {
@@ -59,6 +81,10 @@ bool transport::accepts(connection& c, failure& why, time_point now, event_queue
 }
 
 bool transport::accepts_commands(const server_identity& s, failure& why) {
+  if (s.is_sentinel) {
+    why = {errc::bad_url, is_sentinel};
+    return false;
+  }
   const std::string before = lineage_.leader().run_id;
   switch (lineage_.judge_commands(s)) {
     case action::join: return true;
@@ -84,9 +110,11 @@ void transport::follow_commands(time_point now, event_queue& events) {
   if (has_moved_) clock_ = {};
   joined_ = led.run_id;
   awaits_listener_ = !led.is_known();
+  is_led_elsewhere_ = false;
   for (connection* c : {&messages_, &renewals_}) {
-    const bool stays =
-        awaits_listener_ ? c->is_down() : !c->is_ready() || c->server().is_same_process(led);
+    // One that is being made to a server that was stopped would take the whole connect-timeout.
+    const bool is_new = c->is_down() || (!c->is_ready() && !(has_moved_ && is_led_));
+    const bool stays = awaits_listener_ ? c->is_down() : is_new || c->server().is_same_process(led);
     if (!stays && !base::planted(base::mutant::lanes_at_two_servers))
       c->end({errc::unavailable, leads_on}, now, events);
     if (std::exchange(awaits_commands_[static_cast<unsigned>(c->what())], false)) c->open(now);
@@ -154,8 +182,9 @@ void transport::on_demoted(time_point now, event_queue& events) {
 
 void transport::on_probed(const server_identity& s, time_point now, event_queue& events) {
   if (!commands_.is_ready()) return;
-  switch (lineage_.judge_probe(s)) {
+  switch (lineage_.judge_probe(s, is_led_)) {
     case action::join:
+      is_led_elsewhere_ = false;
       confirmed_at_ = now;
       if (!std::exchange(is_confirmed_, true)) on_confirmed(now);
       return;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <holdfast/error.hpp>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -128,7 +130,53 @@ constexpr settings_row refused_rows[] = {
     {"redlock://a,b,c?node-timeout=1h", "a quarter of the ttl"},
     {"redlock://a,b,c?max-ttl=x", "max-ttl"},
     {"redis://host?max-ttl=1m", "max-ttl"},
+    {"redis+sentinel://a,b,c", "the name by which the sentinels know the master"},
+    {"redis+sentinel://a,b,c/", "the name by which the sentinels know the master"},
+    {"redis+sentinel://a,b,c/main/x", "the number of a database"},
+    {"redis+sentinel://a,b,c/main/3?db=4", "database 3 and db= says 4; keep one"},
+    {"redis+sentinel://a/main?sentinel-user=me", "sentinel-user needs a password"},
+    {"redis+sentinel://a/main?sentinel-password-file=/no/such", "/no/such cannot be opened"},
+    {"redis+sentinel://a/main?sentinel-password-env=HF_UNSET", "HF_UNSET, which is not set"},
+    {"redis+sentinel://a/main?map=a:1", "the address that is announced"},
+    {"redis+sentinel://a/main?map=a:1=b:0", "the address that is announced"},
+    {"redis+sentinel://a/main?map=a:1=b:2,c", "the address that is announced"},
+    {"redis://host?map=a:1=b:2", "map"},
+    {"redis://host?sentinel-user=me", "sentinel-user"},
 };
+
+TEST(redis_settings, sentinels_have_a_port_a_user_and_a_password_of_their_own) {
+  const testkit::scratch_folder folder;
+  const std::string file = folder.file("p");
+  std::ofstream(file) << "of sentinels";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  const settings s = settings_of("rediss+sentinel://me:secret@a,b:7000/main/3?sentinel-user=you&"
+                                 "sentinel-password-file=" +
+                                 file + "&map=10.0.0.7:6379=[::1]:7001,h:1=i:2");
+  EXPECT_EQ(s.master, "main");
+  EXPECT_EQ(s.database, 3);
+  EXPECT_EQ(s.password, "secret");
+  ASSERT_EQ(s.sentinels.size(), 2u);
+  EXPECT_EQ(s.sentinels[0].where.port, 26379);
+  EXPECT_EQ(s.sentinels[1].where.port, 7000);
+  for (const endpoint& e : s.sentinels) {
+    EXPECT_EQ(e.user, "you");
+    EXPECT_EQ(e.password, "of sentinels");
+    EXPECT_EQ(e.database, 0);
+    ASSERT_TRUE(e.tls);
+    EXPECT_EQ(e.tls->host, e.where.host);
+  }
+  ASSERT_EQ(s.map.size(), 2u);
+  EXPECT_EQ(base::text_of(s.map[0].second), "[::1]:7001");
+  EXPECT_FALSE(s.has_tls_host);
+  EXPECT_TRUE(settings_of("rediss+sentinel://a/main?tls-host=all").has_tls_host);
+}
+
+TEST(redis_settings, a_server_password_is_not_sent_to_sentinels) {
+  for (const endpoint& e : settings_of("redis+sentinel://me:secret@a,b/main").sentinels) {
+    EXPECT_EQ(e.user, "");
+    EXPECT_EQ(e.password, "");
+  }
+}
 
 TEST(redis_settings, each_server_of_a_redlock_has_what_the_url_gives) {
   const settings s = settings_of("redlocks://me:secret@a,b:7000,c/3?ttl=4s");

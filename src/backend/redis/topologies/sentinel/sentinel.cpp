@@ -1,0 +1,244 @@
+#include "backend/redis/topologies/sentinel/sentinel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/transport/probe.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using base::event_queue;
+using base::failure;
+using base::mutant;
+using base::planted;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t sentinels_max = 32, scouts_max = 32;
+// How often all are asked: during a failover, and in an outage that lasts for longer than one.
+constexpr duration look_pause = 100ms, long_look_pause = 1s, failover_max = 30s;
+// A majority announces a new master within so long after the first sentinel.
+constexpr duration switch_max = 5s;
+
+bool is_same(const base::address& a, const base::address& b) {
+  return base::text_of(a) == base::text_of(b);
+}
+
+}  // namespace
+
+// Looks at one server that may be the master.
+class sentinel::scout final : private probe::asker {
+ public:
+  scout(sentinel& home, endpoint at)
+      : home_(home), at_(std::move(at)), probe_(home.reactor_, at_, *this, home.no_channels_) {}
+
+  const base::address& where() const noexcept { return at_.where; }
+  void look(time_point now) { probe_.start(now); }
+  void on_alarm(time_point now, event_queue& events) { probe_.on_alarm(now, events); }
+  void write(std::unique_lock<std::mutex>& lock) noexcept {
+    write_out(probe_.line(), lock, [](connection&) {});
+  }
+  bool has_unattended_replies() const noexcept { return probe_.has_unattended_replies(); }
+
+ private:
+  void on_probed(const server_identity& s, time_point now, event_queue& events) override {
+    home_.on_scouted(at_.where, s, now, events);
+  }
+  sentinel& home_;
+  const endpoint at_;
+  probe probe_;
+};
+
+// Sends nothing, but hears of the connection for commands.
+class sentinel::commands_watch final : public request_source {
+ public:
+  explicit commands_watch(sentinel& home) noexcept : home_(home) {}
+
+ private:
+  void write_requests(lane, request_writer&) override {}
+  void on_ready(lane what, time_point, event_queue&) override {
+    if (what == lane::commands) home_.lost_at_ = base::never;
+  }
+  void on_down(lane what, const failure&, loss, time_point now, event_queue&) override {
+    if (what == lane::commands) home_.on_lost(now);
+  }
+  void on_silent(lane what, time_point now) override {
+    if (what == lane::commands) home_.on_switch(now);
+  }
+  void on_tick(time_point, event_queue&) override {}
+  bool is_in_use() const noexcept override { return false; }
+  sentinel& home_;
+};
+
+sentinel::sentinel(io::client_reactor& r, const settings& s, std::span<const script> all_scripts)
+    : reactor_(r),
+      settings_(s),
+      one_(r, s, all_scripts),
+      watch_(std::make_unique<commands_watch>(*this)) {
+  for (const endpoint& e : s.sentinels) add_link(e, true);
+  const std::lock_guard guard(r.mutex());
+  one_.await_address();
+  one_.serve(*watch_);
+  r.add(*this);
+}
+
+sentinel::~sentinel() {
+  const std::lock_guard guard(reactor_.mutex());
+  reactor_.remove(*this);
+}
+
+void sentinel::open(time_point now) {
+  lost_at_ = now;
+  look_soon(now);
+}
+
+void sentinel::on_lost(time_point now) {
+  if (lost_at_ != base::never) return;
+  lost_at_ = now;
+  look_soon(now);
+}
+
+void sentinel::on_switch(time_point now) {
+  switching_until_ = base::saturating_add(now, switch_max);
+  look_soon(now);
+}
+
+void sentinel::look_soon(time_point now) {
+  next_look_ = now;
+  reactor_.wake_by(now);
+}
+
+bool sentinel::is_settled(time_point now) const noexcept {
+  return one_.is_ready(lane::commands) && !one_.is_led_elsewhere() && switching_until_ <= now;
+}
+
+void sentinel::look_if_due(time_point now) {
+  if (next_look_ == base::never) return;
+  if (now < next_look_) {
+    reactor_.wake_by(next_look_);
+    return;
+  }
+  next_look_ = base::never;
+  for (const auto& l : links_) l->ask(now);
+  if (is_settled(now)) return;
+  for (const auto& s : scouts_) s->look(now);
+  const bool is_long = lost_at_ < now - failover_max;
+  next_look_ = now + base::jittered(reactor_.env(), is_long ? long_look_pause : look_pause, 0.25);
+  reactor_.wake_by(next_look_);
+}
+
+void sentinel::on_alarm(time_point now, event_queue& events) {
+  for (std::size_t i = 0; i < links_.size(); ++i) links_[i]->on_alarm(now, events);
+  for (std::size_t i = 0; i < scouts_.size(); ++i) scouts_[i]->on_alarm(now, events);
+  look_if_due(now);
+}
+
+void sentinel::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) noexcept {
+  // By number: the mutex is released meanwhile, and there may be more of them afterwards.
+  if (loop == base::driven_by::thread)
+    for (std::size_t i = 0; i < links_.size(); ++i) links_[i]->write(lock);
+  else
+    for (std::size_t i = 0; i < scouts_.size(); ++i) scouts_[i]->write(lock);
+}
+
+bool sentinel::has_unattended_replies() const noexcept {
+  return std::ranges::any_of(scouts_, [](const auto& s) { return s->has_unattended_replies(); });
+}
+
+std::vector<sentinel_state> sentinel::states() const {
+  std::vector<sentinel_state> out;
+  for (const auto& l : links_) out.push_back(l->state());
+  return out;
+}
+
+void sentinel::on_told(time_point now, event_queue& events) {
+  verdict_ = judge(states(), settings_.master);
+  add_servers();
+  add_sentinels(now);
+  if (verdict_.master) one_.lead_to(reachable(*verdict_.master), now, events);
+  if (!is_settled(now) && next_look_ == base::never) look_soon(now);
+  reactor_.wake_by(now);  // whoever waits for the first connection learns why there is none
+}
+
+// The promoted one has the history of the client's own master; where nothing is known of that, the
+// sentinels have to name it.
+void sentinel::on_scouted(const base::address& at, const server_identity& s, time_point now,
+                          event_queue& events) {
+  const bool is_named = verdict_.master && is_same(reachable(*verdict_.master), at);
+  const bool is_heir = one_.is_heir(s) || planted(mutant::scouted_stranger_followed);
+  if (s.role == server_role::master && (is_named || is_heir)) one_.lead_to(at, now, events);
+}
+
+// Those in the URL come first: most of the others are the same ones.
+void sentinel::add_sentinels(time_point now) {
+  const auto is_tried = [](const auto& l) { return l->has_been_tried(); };
+  if (!std::ranges::all_of(links_, is_tried)) return;
+  const auto is_known = [&](const sentinel_peer& p) {
+    return std::ranges::any_of(links_, [&](const auto& l) {
+      return is_same(l->where(), p.at) || (l->state().answer && l->state().answer->id == p.id);
+    });
+  };
+  std::vector<sentinel_peer> found;
+  for (const auto& l : links_)
+    if (l->state().answer && l->state().answer->others)
+      for (const sentinel_peer& p : *l->state().answer->others)
+        found.push_back({p.id, reachable(p.at)});
+  for (const sentinel_peer& p : found) {
+    if (is_known(p) || links_.size() >= sentinels_max || p.at.port == 0) continue;
+    endpoint e = settings_.sentinels.front();
+    e.where = p.at;
+    if (e.tls && !settings_.has_tls_host) e.tls->host = p.at.host;
+    add_link(std::move(e), false);
+    links_.back()->ask(now);
+  }
+}
+
+void sentinel::add_link(endpoint e, bool is_in_url) {
+  sentinel_link::listener& to = *this;
+  links_.push_back(
+      std::make_unique<sentinel_link>(reactor_, std::move(e), is_in_url, settings_.master, to));
+}
+
+void sentinel::add_servers() {
+  if (verdict_.master) add_server(reachable(*verdict_.master));
+  for (const auto& l : links_)
+    if (l->state().answer)
+      for (const base::address& a : l->state().answer->replicas) add_server(reachable(a));
+}
+
+void sentinel::add_server(const base::address& at) {
+  const auto is_it = [&](const auto& s) { return is_same(s->where(), at); };
+  if (at.port == 0 || scouts_.size() >= scouts_max || std::ranges::any_of(scouts_, is_it)) return;
+  endpoint e = settings_;
+  e.where = at;
+  if (e.tls && !settings_.has_tls_host) e.tls->host = at.host;
+  scouts_.push_back(std::make_unique<scout>(*this, std::move(e)));
+}
+
+// Servers announce addresses of their own network, which `map` translates.
+base::address sentinel::reachable(const base::address& told) const {
+  for (const auto& [from, to] : settings_.map)
+    if (is_same(from, told)) return to;
+  return told;
+}
+
+failure sentinel::why_not_open(bool is_overdue) const {
+  const bool may_come = std::ranges::any_of(links_, [](const auto& l) {
+    return !l->has_been_tried() || !l->has_failed_for_good();
+  });
+  const failure of_server = one_.why_not_open(is_overdue);
+  if (verdict_.master) return of_server;
+  if (verdict_.why.code == errc::bad_url) return verdict_.why;
+  if (is_overdue || !may_come) return verdict_.why.code ? verdict_.why : of_server;
+  return {};
+}
+
+seam::connection_status sentinel::status() const {
+  seam::connection_status out = one_.read_status();
+  if (out.trouble.code && verdict_.why.code) out.trouble.text += "; " + verdict_.why.text;
+  return out;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,73 @@
+// One master and its replicas, which sentinels watch: one transport, led to the server that they
+// name as the master.
+//
+// A client asks all sentinels, also those that only other sentinels name, and goes where a majority
+// of them points (sentinel_votes.hpp), once the server there says that it is a master. While its
+// commands have no server, it asks them again and again, and looks at every server that it has
+// heard of: a replica that was promoted, and has the history of the client's own master, is
+// followed before the sentinels tell, which takes them about a second. A master that was replaced
+// is refused (transport/lineage.hpp), whoever leads there.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/redis/settings.hpp"
+#include "backend/redis/topologies/sentinel/sentinel_link.hpp"
+#include "backend/redis/topologies/topology.hpp"
+
+namespace holdfast::redis {
+
+class sentinel final : public topology, private io::reactor_user, private sentinel_link::listener {
+ public:
+  sentinel(io::client_reactor&, const settings&, std::span<const script> all_scripts);
+  ~sentinel() override;
+
+  std::span<transport* const> nodes() noexcept override { return {&node_, 1}; }
+  transport& node_of(std::string_view) noexcept override { return one_; }
+  void open(time_point now) override;
+  bool is_open() const noexcept override { return one_.is_open(); }
+  base::failure why_not_open(bool is_overdue) const override;
+  seam::connection_status status() const override;
+  bool is_unavailable() const noexcept override { return one_.is_unavailable(); }
+
+ private:
+  class scout;
+  class commands_watch;
+
+  // io::reactor_user
+  void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override;
+  void on_alarm(time_point now, base::event_queue&) override;
+  bool has_unattended_replies() const noexcept override;
+
+  // sentinel_link::listener
+  void on_told(time_point now, base::event_queue&) override;
+  void on_switch(time_point now) override;
+
+  void on_lost(time_point now);  // the connection for commands
+  void on_scouted(const base::address&, const server_identity&, time_point now, base::event_queue&);
+  void add_sentinels(time_point now);
+  void add_link(endpoint, bool is_in_url);
+  void add_servers();
+  void add_server(const base::address&);
+  void look_soon(time_point now);
+  void look_if_due(time_point now);
+  bool is_settled(time_point now) const noexcept;
+  base::address reachable(const base::address& told) const;
+  std::vector<sentinel_state> states() const;
+
+  io::client_reactor& reactor_;
+  const settings& settings_;
+  transport one_;
+  transport* const node_ = &one_;
+  subscriptions no_channels_;
+  std::unique_ptr<commands_watch> watch_;
+  std::vector<std::unique_ptr<sentinel_link>> links_;
+  std::vector<std::unique_ptr<scout>> scouts_;
+  sentinel_verdict verdict_;
+  time_point lost_at_ = base::never;  // the connection for commands
+  time_point switching_until_{};      // sentinels have announced another master
+  time_point next_look_ = base::never;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,188 @@
+#include "backend/redis/topologies/sentinel/sentinel_link.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "backend/redis/transport/error_text.hpp"
+
+namespace holdfast::redis {
+
+using base::event_queue;
+using base::failure;
+
+namespace {
+
+constexpr std::string_view channel_of_switches = "+switch-master";
+
+template <class Number>
+Number number_of(std::string_view text) noexcept {
+  Number n = 0;
+  std::from_chars(text.data(), text.data() + text.size(), n);
+  return n;
+}
+
+// Of a list of names and values; empty: it has no such field.
+std::string_view field_of(const value& list, std::string_view name) noexcept {
+  for (std::size_t i = 0; i + 1 < list.size(); i += 2)
+    if (list[i].text() == name) return list[i + 1].text();
+  return {};
+}
+
+base::address address_of(std::string_view host, std::string_view port) {
+  base::address out;
+  out.host = host;
+  out.port = number_of<int>(port);
+  return out;
+}
+
+base::address address_in(const value& fields) {
+  return address_of(field_of(fields, "ip"), field_of(fields, "port"));
+}
+
+// For a URL that names a server where a sentinel should be.
+failure not_a_sentinel(const value& error) {
+  if (error.text().find("unknown command") != std::string_view::npos)
+    return {errc::bad_url, "a Redis server answers there, and no sentinel; the default port of "
+                           "sentinels is 26379"};
+  const error_meaning* const m = meaning_of(error.text());
+  return {m ? m->why : errc::refused, explain(error.text())};
+}
+
+}  // namespace
+
+class sentinel_link::answer_reply final : public reply_handler {
+ public:
+  answer_reply(sentinel_link& home, question what) noexcept : home_(home), what_(what) {}
+
+ private:
+  void on_reply(const value& v, const reply_context& c) override { home_.on_answered(what_, v, c); }
+  void on_cut(const reply_context&) override {}  // on_down() follows
+  bool needs_master() const noexcept override { return false; }
+  sentinel_link& home_;
+  const question what_;
+};
+
+sentinel_link::sentinel_link(io::client_reactor& r, endpoint e, bool is_in_url,
+                             const std::string& name, listener& l)
+    : reactor_(r),
+      endpoint_(std::move(e)),
+      name_(name),
+      listener_(l),
+      asks_(*this, endpoint_, lane::commands, channels_),
+      hears_(*this, endpoint_, lane::messages, channels_) {
+  for (std::size_t i = 0; i < questions; ++i)
+    replies_[i] = std::make_unique<answer_reply>(*this, static_cast<question>(i));
+  state_.address = base::text_of(endpoint_.where);
+  state_.is_in_url = is_in_url;
+  channels_.add(channel_of_switches, *this);
+}
+
+sentinel_link::~sentinel_link() = default;
+
+std::shared_ptr<io::attached_stream> sentinel_link::connect(connection& c, failure& why) {
+  return reactor_.connect(c, endpoint_.where, endpoint_.tls ? &*endpoint_.tls : nullptr,
+                          base::driven_by::thread, why);
+}
+
+void sentinel_link::ask(time_point now) {
+  hears_.open(now);
+  if (!asks_.is_ready()) {
+    asks_.retry_now(now);
+    return asks_.open(now);
+  }
+  if (std::exchange(is_asking_, true)) return;
+  pending_ = {};
+  for (std::size_t i = 0; i < questions; ++i) request(static_cast<question>(i), now);
+  reactor_.request_flush_of_own_loop(true);
+}
+
+// The master comes last: what its sentinel says of it belongs to an answer that is complete.
+void sentinel_link::request(question what, time_point now) {
+  std::string& out = asks_.out();
+  switch (what) {
+    case question::id:
+      command(out, 2) << "SENTINEL"
+                      << "MYID";
+      break;
+    case question::masters: command(out, 1) << "ROLE"; break;
+    case question::others:
+      command(out, 3) << "SENTINEL"
+                      << "SENTINELS" << name_;
+      break;
+    case question::replicas:
+      command(out, 3) << "SENTINEL"
+                      << "REPLICAS" << name_;
+      break;
+    case question::epoch:
+      command(out, 3) << "SENTINEL"
+                      << "MASTER" << name_;
+      break;
+    case question::master:
+      command(out, 3) << "SENTINEL"
+                      << "GET-MASTER-ADDR-BY-NAME" << name_;
+      break;
+  }
+  asks_.expect(*replies_[static_cast<std::size_t>(what)], 1, now, attended::in_background);
+}
+
+void sentinel_link::on_answered(question what, const value& v, const reply_context& c) {
+  switch (what) {
+    case question::id: pending_.id = v.is(value::kind::error) ? "" : v.text(); return;
+    case question::masters:
+      for (std::size_t i = 0; i < v[1].size(); ++i)
+        pending_.monitored.append(i == 0 ? "" : ", ").append(v[1][i].text());
+      return;
+    case question::others:
+      if (!v.is(value::kind::array)) return;
+      pending_.others.emplace();
+      for (std::size_t i = 0; i < v.size(); ++i)
+        pending_.others->push_back({std::string(field_of(v[i], "runid")), address_in(v[i])});
+      return;
+    case question::replicas:
+      for (std::size_t i = 0; i < v.size(); ++i) pending_.replicas.push_back(address_in(v[i]));
+      return;
+    case question::epoch:
+      pending_.epoch = number_of<std::uint64_t>(field_of(v, "config-epoch"));
+      return;
+    case question::master: break;
+  }
+  is_asking_ = false;
+  if (v.is(value::kind::error)) {
+    state_.answer.reset();
+    return asks_.refuse(not_a_sentinel(v), c.now, c.events);
+  }
+  if (v.size() == 2) pending_.master = address_of(v[0].text(), v[1].text());
+  state_.answer = std::move(pending_);
+  state_.fault.clear();
+  listener_.on_told(c.now, c.events);
+}
+
+void sentinel_link::on_ready(connection& c, time_point now, event_queue& events) {
+  if (&c == &asks_) return ask(now);
+  channels_.notify_subscribed(now, events);
+}
+
+void sentinel_link::on_down(connection& c, const failure& why, loss, time_point now,
+                            event_queue& events) {
+  if (&c == &hears_) {
+    channels_.on_lost();
+    return;
+  }
+  is_asking_ = false;
+  state_.answer.reset();
+  state_.fault = why.text;
+  listener_.on_told(now, events);
+}
+
+void sentinel_link::on_alarm(time_point now, event_queue& events) {
+  asks_.on_alarm(now, events);
+  hears_.on_alarm(now, events);
+}
+
+void sentinel_link::write(std::unique_lock<std::mutex>& lock) noexcept {
+  const auto nothing_more = [](connection&) {};
+  write_out(asks_, lock, nothing_more);
+  write_out(hears_, lock, nothing_more);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,79 @@
+// Which master sentinels name.
+#include "scenario.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "tests/unit/backend/redis/topologies/some_sentinels.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using base::mutant;
+using redis::sentinel_answer;
+using redis::sentinel_state;
+using namespace std::chrono_literals;
+
+// One of the sentinels a, b and c.
+sentinel_state says(const std::string& id, const std::string& master, std::uint64_t epoch) {
+  sentinel_answer out;
+  out.id = id;
+  out.master = {master, 6379, {}};
+  out.epoch = epoch;
+  out.others.emplace();
+  for (const std::string other : {"a", "b", "c"})
+    if (other != id) out.others->push_back({other, {other, 26379, {}}});
+  return {id, true, out, {}};
+}
+
+std::string named_by(const std::vector<sentinel_state>& all) {
+  const auto v = redis::judge(all, "m");
+  return v.master ? v.master->host : "";
+}
+
+std::string one_sentinel_of_three_names_nobody() {
+  return named_by({says("a", "old", 0)}).empty() ? "" : "a sentinel that was cut off is believed";
+}
+
+std::string one_sentinel_twice_is_no_majority() {
+  return named_by({says("a", "old", 0), says("a", "old", 0)}).empty() ? "" : "one makes a majority";
+}
+
+std::string an_older_epoch_is_not_believed() {
+  const auto named = named_by({says("a", "new", 1), says("b", "old", 0), says("c", "old", 0)});
+  return named.empty() ? "" : "a master that was replaced is named";
+}
+
+class one_deployment final : public redis::some_sentinels {
+ public:
+  void TestBody() override {}
+  std::string follows_a_stranger() {
+    for (const std::string& s : all) answer(s, "a", 0, {"b"});
+    greet("a", "master", "ha");
+    net.close(lines_to("a").back());
+    pass(200ms);
+    greet("b", "master", "hz");
+    return lines_to("b").empty() ? "" : "a server that nobody names is taken for the master";
+  }
+};
+
+std::string an_unnamed_master_of_other_data_is_left_alone() {
+  return one_deployment().follows_a_stranger();
+}
+
+constexpr scenario of_sentinels[] = {
+    {mutant::one_sentinel_suffices, "redis", one_sentinel_of_three_names_nobody},
+    {mutant::sentinel_votes_twice, "redis", one_sentinel_twice_is_no_majority},
+    {mutant::older_epoch_believed, "redis", an_older_epoch_is_not_believed},
+    {mutant::scouted_stranger_followed, "redis", an_unnamed_master_of_other_data_is_left_alone},
+};
+
+}  // namespace
+
+std::span<const scenario> sentinel_scenarios() { return of_sentinels; }
+
+}  // namespace holdfast::mutants
+#else
+namespace holdfast::mutants {
+
+std::span<const scenario> sentinel_scenarios() { return {}; }
+
+}  // namespace holdfast::mutants
+#endif

@@ -1,0 +1,85 @@
+// Where a client goes by what the sentinels and the servers say.
+#include "tests/unit/backend/redis/topologies/some_sentinels.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+class redis_sentinel : public some_sentinels {
+ protected:
+  void be_at(const std::string& master, const std::vector<std::string>& replicas = {}) {
+    for (const std::string& s : all) answer(s, master, 0, replicas);
+    greet(master, "master", "ha");
+  }
+};
+
+TEST_F(redis_sentinel, no_server_is_asked_before_a_majority_names_it) {
+  answer("s1", "a");
+  EXPECT_TRUE(lines_to("a").empty());
+  answer("s2", "a");
+  greet("a", "master", "ha");
+  EXPECT_TRUE(is_open());
+  EXPECT_EQ(server(), "a");
+}
+
+TEST_F(redis_sentinel, a_named_server_that_is_still_a_replica_is_asked_again) {
+  answer("s1", "b", 1);
+  answer("s2", "b", 1);
+  greet("b", "slave", "ha");
+  EXPECT_FALSE(is_open());
+  pass(200ms);
+  greet("b", "master", "hb", "ha");
+  EXPECT_TRUE(is_open());
+}
+
+TEST_F(redis_sentinel, a_promoted_replica_is_followed_before_the_sentinels_name_it) {
+  be_at("a", {"b"});
+  net.close(lines_to("a").back());
+  pass(200ms);
+  greet("b", "master", "hb", "ha");
+  pass();
+  greet("b", "master", "hb", "ha");
+  EXPECT_EQ(server(), "b");
+}
+
+TEST_F(redis_sentinel, a_master_of_another_history_is_not_followed_unless_they_name_it) {
+  be_at("a", {"b"});
+  net.close(lines_to("a").back());
+  pass(200ms);
+  greet("b", "master", "hz");
+  EXPECT_FALSE(is_open());
+  for (const std::string& s : all) answer(s, "b", 1);
+  greet("b", "master", "hz");
+  EXPECT_TRUE(is_open());
+}
+
+TEST_F(redis_sentinel, an_announced_master_is_moved_to_though_the_old_one_goes_on) {
+  be_at("a");
+  for (const std::string& s : all) announce(s);
+  pass();
+  for (const std::string& s : all) answer(s, "b", 1);
+  ASSERT_EQ(server(), "a");
+  greet("b", "master", "hb", "ha");
+  pass();
+  greet("b", "master", "hb", "ha");
+  EXPECT_EQ(server(), "b");
+}
+
+TEST_F(redis_sentinel, a_sentinel_with_another_opinion_moves_nobody) {
+  be_at("a");
+  answer("s3", "b", 1);
+  pass(200ms);
+  EXPECT_TRUE(lines_to("b").empty());
+  EXPECT_EQ(server(), "a");
+}
+
+TEST_F(redis_sentinel, an_address_is_translated_by_the_map) {
+  where.map = {{{"a", 6379, {}}, {"reached", 6379, {}}}};
+  answer("s1", "a");
+  answer("s2", "a");
+  EXPECT_TRUE(lines_to("a").empty());
+  greet("reached", "master", "ha");
+  EXPECT_TRUE(is_open());
+}
+
+}  // namespace
+}  // namespace holdfast::redis

@@ -1,0 +1,119 @@
+#include "backend/redis/topologies/sentinel/sentinel_votes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+namespace {
+
+// A deployment of sentinels that know each other by their ids; each names a master, or has not
+// answered.
+class asked_sentinels {
+ public:
+  explicit asked_sentinels(std::vector<std::string> ids) : ids_(std::move(ids)) {}
+
+  asked_sentinels& answers(const std::string& id, const std::string& master, std::uint64_t epoch,
+                           const std::string& at = {}) {
+    sentinel_answer a;
+    a.id = id;
+    if (!master.empty()) a.master = base::address{master, 6379, {}};
+    a.epoch = epoch;
+    a.monitored = "main";
+    a.others.emplace();
+    for (const std::string& other : ids_)
+      if (other != id) a.others->push_back({other, {other, 26379, {}}});
+    all_.push_back({at.empty() ? id : at, true, std::move(a), {}});
+    return *this;
+  }
+  asked_sentinels& fails(const std::string& id) {
+    all_.push_back({id, true, std::nullopt, "nothing listens there"});
+    return *this;
+  }
+  asked_sentinels& list_nobody() {
+    for (sentinel_state& s : all_) s.answer->others.reset();
+    return *this;
+  }
+  sentinel_verdict verdict() const { return judge(all_, "m"); }
+  std::string master() const {
+    const sentinel_verdict v = verdict();
+    return v.master ? v.master->host : "";
+  }
+
+ private:
+  std::vector<std::string> ids_;
+  std::vector<sentinel_state> all_;
+};
+
+TEST(sentinel_votes, a_majority_names_the_master) {
+  const std::vector<std::string> ids{"a", "b", "c"};
+  EXPECT_EQ(asked_sentinels(ids).answers("a", "x", 1).answers("b", "x", 1).master(), "x");
+  EXPECT_EQ(asked_sentinels(ids).answers("a", "x", 1).fails("b").answers("c", "x", 1).master(),
+            "x");
+  EXPECT_EQ(asked_sentinels({"a"}).answers("a", "x", 0).master(), "x");
+}
+
+TEST(sentinel_votes, a_minority_names_none_and_the_others_are_listed_with_the_reason) {
+  const auto v = asked_sentinels({"a", "b", "c"}).answers("a", "x", 1).fails("b").verdict();
+  EXPECT_FALSE(v.master);
+  EXPECT_EQ(v.why.code, errc::unavailable);
+  EXPECT_NE(v.why.text.find("1 of 3 sentinels"), v.why.text.npos) << v.why.text;
+  EXPECT_NE(v.why.text.find("b (nothing listens there)"), v.why.text.npos) << v.why.text;
+  EXPECT_NE(v.why.text.find("SENTINEL RESET"), v.why.text.npos) << v.why.text;
+}
+
+TEST(sentinel_votes, a_sentinel_that_is_left_behind_with_an_old_epoch_is_outvoted) {
+  const auto s = asked_sentinels({"a", "b", "c"})
+                     .answers("a", "old", 0)
+                     .answers("b", "new", 1)
+                     .answers("c", "new", 1);
+  EXPECT_EQ(s.master(), "new");
+}
+
+TEST(sentinel_votes, a_majority_with_an_older_epoch_names_nobody) {
+  const auto v = asked_sentinels({"a", "b", "c"})
+                     .answers("a", "new", 1)
+                     .answers("b", "old", 0)
+                     .answers("c", "old", 0)
+                     .verdict();
+  EXPECT_FALSE(v.master);
+  EXPECT_EQ(v.why.code, errc::unavailable);
+  EXPECT_NE(v.why.text.find("a names new:6379 (config-epoch 1)"), v.why.text.npos) << v.why.text;
+}
+
+TEST(sentinel_votes, a_sentinel_has_one_vote_under_all_its_addresses) {
+  const auto s = asked_sentinels({"a", "b", "c"}).answers("a", "x", 1).answers("a", "x", 1, "also");
+  EXPECT_EQ(s.master(), "");
+  EXPECT_EQ(s.verdict().answered, 1u);
+}
+
+TEST(sentinel_votes, one_that_is_listed_under_another_address_is_not_counted_twice) {
+  const auto s =
+      asked_sentinels({"a", "b", "c"}).answers("a", "x", 1).answers("b", "x", 1).fails("c.example");
+  EXPECT_EQ(s.verdict().known, 3u);
+}
+
+TEST(sentinel_votes, without_lists_those_of_the_url_count) {
+  auto s = asked_sentinels({"a"}).answers("a", "x", 1).list_nobody();
+  EXPECT_EQ(s.master(), "x");
+  s.fails("b").fails("c");
+  EXPECT_EQ(s.master(), "");
+  EXPECT_EQ(s.verdict().known, 3u);
+}
+
+TEST(sentinel_votes, an_unknown_name_is_a_wrong_url_and_the_known_ones_are_listed) {
+  const auto v = asked_sentinels({"a", "b"}).answers("a", "", 0).answers("b", "", 0).verdict();
+  EXPECT_EQ(v.why.code, errc::bad_url);
+  EXPECT_NE(v.why.text.find("no master named \"m\""), v.why.text.npos) << v.why.text;
+  EXPECT_NE(v.why.text.find("a monitors main"), v.why.text.npos) << v.why.text;
+}
+
+TEST(sentinel_votes, nobody_has_been_asked_yet) {
+  const auto v = asked_sentinels({}).fails("a").verdict();
+  EXPECT_FALSE(v.master);
+  EXPECT_EQ(v.why.code, errc::unavailable);
+}
+
+}  // namespace
+}  // namespace holdfast::redis
