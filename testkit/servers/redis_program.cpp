@@ -1,16 +1,19 @@
 #include "testkit/servers/redis_program.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <regex>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include "testkit/servers/program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::testkit {
 namespace {
+
+constexpr std::chrono::seconds start_bound{30};
 
 std::string output_of(std::vector<std::string> argv) {
   const scratch_folder folder;
@@ -44,6 +47,19 @@ bool redis_program::is_at_least(int wanted_major, int wanted_minor) const noexce
 const redis_program& tested_redis() {
   static const redis_program program = inspect();
   return program;
+}
+
+std::optional<redis_link> link_once_up(program& started,
+                                       const std::function<redis_link()>& connect) {
+  const auto until = std::chrono::steady_clock::now() + start_bound;
+  while (started.running() && std::chrono::steady_clock::now() < until) {
+    try {
+      redis_link candidate = connect();
+      if (candidate.command({"PING"}).text == "PONG") return candidate;
+    } catch (const redis_silent&) {}
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  return std::nullopt;
 }
 
 }  // namespace holdfast::testkit

@@ -10,7 +10,6 @@
 namespace holdfast::testkit {
 namespace {
 
-constexpr std::chrono::seconds start_bound{30};
 constexpr std::chrono::seconds clock_bound{30};
 constexpr std::chrono::seconds replication_bound{30};
 constexpr std::chrono::milliseconds clock_tolerance{500};
@@ -59,22 +58,6 @@ void redis_server::write_config() const {
   folder_.write("redis.conf", text);
 }
 
-// Answers, or has ended: the port was taken, or a line of the configuration is wrong.
-bool redis_server::comes_up() {
-  const auto until = std::chrono::steady_clock::now() + start_bound;
-  while (program_->running() && std::chrono::steady_clock::now() < until) {
-    try {
-      redis_link candidate = link();
-      if (candidate.command({"PING"}).text == "PONG") {
-        link_.emplace(std::move(candidate));
-        return true;
-      }
-    } catch (const redis_silent&) {}
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return false;
-}
-
 void redis_server::start() {
   link_.reset();
   write_config();
@@ -82,7 +65,10 @@ void redis_server::start() {
                                  shim_ ? shim_->environment()
                                        : std::vector<std::pair<std::string, std::string>>{},
                                  folder_.file("log")});
-  if (!comes_up()) program_.reset();
+  if (auto up = link_once_up(*program_, [this] { return link(); }))
+    link_.emplace(std::move(*up));
+  else
+    program_.reset();
 }
 
 void redis_server::kill_hard() {

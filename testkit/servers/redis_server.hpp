@@ -71,7 +71,6 @@ class redis_server {
 
  private:
   void write_config() const;
-  bool comes_up();
   bool is_replica_of(redis_server& master);
   void wait_until_in_sync_with(redis_server& master);
   void wait_until(const std::function<bool()>&);
