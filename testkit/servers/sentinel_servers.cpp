@@ -117,11 +117,10 @@ void sentinel_servers::wait_until(const std::string& what, const std::function<b
 std::optional<std::size_t> sentinel_servers::promoted() {
   for (std::size_t i = 0; i < servers; ++i) {
     if (i == master_) continue;
-    try {
-      if (servers_[i]->info("role") == "master" &&
-          servers_[i]->info("master_replid2").find_first_not_of('0') != std::string::npos)
-        return i;
-    } catch (const redis_silent&) {}  // it was killed
+    if (reports(*servers_[i], "role", [](const auto& role) { return role == "master"; }) &&
+        reports(*servers_[i], "master_replid2",
+                [](const auto& id) { return id.find_first_not_of('0') != std::string::npos; }))
+      return i;
   }
   return std::nullopt;
 }
@@ -144,21 +143,34 @@ void sentinel_servers::wait_until_published() {
   });
 }
 
+bool sentinel_servers::reports(redis_server& server, const std::string& field,
+                               const std::function<bool(const std::string&)>& is_so) {
+  try {
+    return is_so(server.info(field));
+  } catch (const redis_silent&) {
+    return false;
+  }
+}
+
 void sentinel_servers::wait_until_replica(redis_server& server) {
   const std::string port = std::to_string(master().port());
   wait_until("leave a server without its master", [&] {
-    try {
-      return server.info("role") == "slave" && server.info("master_port") == port &&
-             server.info("master_link_status") == "up";
-    } catch (const redis_silent&) {
-      return false;  // Sentinel closes all connections of a server that it demotes
-    }
+    return reports(server, "role", [](const auto& role) { return role == "slave"; }) &&
+           reports(server, "master_port", [&](const auto& of) { return of == port; }) &&
+           reports(server, "master_link_status", [](const auto& is) { return is == "up"; });
   });
 }
 
 void sentinel_servers::wait_until_copied() {
-  for (const auto& each : servers_)
-    if (each.get() != &master()) each->catch_up_with(master());
+  const long long written = std::stoll(master().info("master_repl_offset"));
+  wait_until("leave a replica behind", [&] {
+    return std::ranges::all_of(servers_, [&](const auto& each) {
+      return each.get() == &master() ||
+             reports(*each, "slave_repl_offset", [&](const auto& copied) {
+               return !copied.empty() && std::stoll(copied) >= written;
+             });
+    });
+  });
 }
 
 void sentinel_servers::fail_over() {

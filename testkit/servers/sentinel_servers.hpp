@@ -68,6 +68,10 @@ class sentinel_servers {
   std::vector<std::string> lines_for(const redis_sentinel&) const;
   void wait_until_all_know_each_other();
   bool knows_all(redis_sentinel&) const;
+  // Whether a field of INFO is as wanted. False for a server that was killed, and when Sentinel has
+  // closed the connection, as it does at each server to which it gives another role.
+  static bool reports(redis_server&, const std::string& field,
+                      const std::function<bool(const std::string&)>& is_so);
   std::optional<std::size_t> promoted();
   void wait_until(const std::string& what, const std::function<bool()>&);
 
