@@ -11,8 +11,10 @@ namespace {
 constexpr std::size_t id_length = 40;
 
 // A sentinel that was stopped, or got no processor time, for 2 s takes no part in a failover for
-// the next 30 s. That is too long for a test that stops one, and for a busy machine.
-const std::vector<std::string> shorter_pauses{"tilt-period", "2000"};
+// the next 30 s. That is too long for a test that stops one, and for a busy machine. And it pings
+// as rarely as a master may be silent, at most once a second: with a short down-after it takes a
+// new master for dead before that has answered once.
+const std::vector<std::string> timing{"tilt-period", "2000", "ping-period", "250"};
 
 }  // namespace
 
@@ -43,8 +45,8 @@ void redis_sentinel::start() {
   link_.emplace(std::move(*up));
   is_running_ = true;
   std::vector<std::string> words{"SENTINEL", "DEBUG"};
-  words.insert(words.end(), shorter_pauses.begin(), shorter_pauses.end());
-  command(words);  // older versions report an error, and pause for longer
+  words.insert(words.end(), timing.begin(), timing.end());
+  command(words);  // older versions report an error, and keep their timing
 }
 
 void redis_sentinel::kill() {

@@ -18,7 +18,7 @@ struct sentinel_options {
   std::size_t sentinels = 3;
   int quorum = 2;
   std::chrono::milliseconds down_after{1000};
-  std::chrono::milliseconds failover_timeout{5000};  // a failed failover is repeated after two
+  std::chrono::milliseconds failover_timeout{2500};  // a failed failover is repeated after two
   std::string password{};  // requirepass of the sentinels; empty: they need none
   std::string acl{};       // one more user of the sentinels, as in an ACL file
   bool tls = false;        // the servers and the sentinels speak TLS, with certificates of one CA
