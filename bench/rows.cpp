@@ -49,6 +49,7 @@ constexpr row table[] = {
     {"redis/redisson-w2", measure::ratio, cycles, redisson_own_locks},
     {"redis/redisson-w3", measure::ratio, acquisitions, redisson_contenders},
     {"redis/redisson-w4", measure::ratio, acquisitions, redisson_processes},
+    {"redis/w1-replicas", measure::ratio, cycles, redis_replicated},
     {"redlock/w1", measure::ratio, cycles, redlock_confirmed},
     {"redlock/w4", measure::ratio, acquisitions, redlock_processes},
     {"redlock/w4-handoffs", measure::ratio, handoffs, redlock_handoffs},

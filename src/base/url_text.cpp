@@ -60,6 +60,7 @@ constexpr std::string_view shown_options[] = {
     "prefix",
     "probe",
     "renew",
+    "replicas",
     "retry-base",
     "revocation-timeout",
     "seed",

@@ -1,12 +1,14 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include "subject.hpp"
 #include "testkit/servers/redis_server.hpp"
+#include "testkit/servers/sentinel_servers.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 
 namespace contract {
 namespace {
 
 using holdfast::testkit::redis_server;
+using holdfast::testkit::sentinel_servers;
 
 redis_server& server_of_all_cases() {
   static redis_server server;
@@ -14,9 +16,10 @@ redis_server& server_of_all_cases() {
 }
 
 // Each case has its own network, and nothing of an earlier one is at the server.
-class redis_subject final : public subject {
+class redis_subject : public subject {
  public:
-  explicit redis_subject(std::string_view options) : options_(options) {
+  explicit redis_subject(std::string_view options, redis_server& s = server_of_all_cases())
+      : options_(options), server_(s) {
     server_.go_on();  // a case that failed may have left it stopped
     for (const char* type : {"normal", "pubsub"}) server_.command({"CLIENT", "KILL", "TYPE", type});
     server_.command({"FLUSHALL"});
@@ -39,7 +42,7 @@ class redis_subject final : public subject {
   void end_outage() override { server_.go_on(); }
   void lose_next_reply() override { proxy_.cut_after(holdfast::testkit::direction::to_client, 0); }
 
- private:
+ protected:
   // As if every lease had run out; who waits is left where it is.
   static constexpr const char* drop_owners =
       "for _, k in ipairs(redis.call('KEYS', '*')) do "
@@ -52,14 +55,36 @@ class redis_subject final : public subject {
       "end";
 
   const std::string options_;
-  redis_server& server_ = server_of_all_cases();
+  redis_server& server_;
   holdfast::testkit::tcp_proxy proxy_{server_.port()};
+};
+
+// The sentinels find no case's outage long enough to replace the master.
+sentinel_servers& sentinels_of_all_cases() {
+  static sentinel_servers servers({.down_after = std::chrono::minutes(10)});
+  return servers;
+}
+
+class sentinel_subject final : public redis_subject {
+ public:
+  explicit sentinel_subject(std::string_view options)
+      : redis_subject(options, sentinels_of_all_cases().master()) {}
+
+  std::string url() const override {
+    const std::string told = "127.0.0.1:" + std::to_string(server_.port());
+    const std::string map = "map=" + told + "=127.0.0.1:" + std::to_string(proxy_.port());
+    return with_options(with_options(sentinels_of_all_cases().url(), map), options_);
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<subject> make_redis_subject(std::string_view options) {
   return std::make_unique<redis_subject>(options);
+}
+
+std::unique_ptr<subject> make_sentinel_subject(std::string_view options) {
+  return std::make_unique<sentinel_subject>(options);
 }
 
 }  // namespace contract

@@ -1,7 +1,8 @@
-// Which master sentinels name.
+// Which master sentinels name, and what replicas have.
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_REDIS
 #include "tests/unit/backend/redis/topologies/some_sentinels.hpp"
+#include "tests/unit/backend/redis/transport/replicated_transport.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -58,7 +59,59 @@ std::string an_unnamed_master_of_other_data_is_left_alone() {
   return one_deployment().follows_a_stranger();
 }
 
+std::string no_lagging_replica_is_preferred() {
+  sentinel_state s = says("a", "x", 0);
+  s.answer->replicas = {{{"x", 6379, {}}, 10}, {{"y", 6379, {}}, 100}};
+  return redis::priority_fault(std::vector{s}, 1).empty() ? "one that lags may be promoted" : "";
+}
+
+class one_replica final : public redis::replicated_transport {
+ public:
+  void TestBody() override {}
+  std::string asks_behind_another_command() {
+    have_both();
+    send();
+    net.reply(0, "+OK\r\n");
+    return net.received(1).starts_with("PING | WAIT") ? ""
+                                                      : "WAIT covers nothing that was answered";
+  }
+  std::string believes_without() {
+    have_both();
+    send();
+    net.reply(0, "+OK\r\n");
+    net.received(1);
+    net.reply(1, "+PONG\r\n:0\r\n");
+    return a.take_log().empty() ? "" : "an answer counts that no replica has";
+  }
+  std::string believes_a_push() {
+    have_both();
+    redis::early_or_late heard;
+    {
+      const std::lock_guard guard(reactor.mutex());
+      over_ = one.subscribe("ch", heard, net.now());
+    }
+    open(redis::lane::messages);
+    greet(2);
+    net.reply(2, "*3\r\n" + redis::bulk("message") + redis::bulk("ch") + redis::bulk("yours"));
+    const std::lock_guard guard(reactor.mutex());
+    over_.reset();
+    return heard.heard.find("yours") == std::string::npos ? ""
+                                                          : "a push counts that no replica has";
+  }
+
+ private:
+  std::unique_ptr<redis::subscription> over_;
+};
+
+std::string wait_follows_a_command() { return one_replica().asks_behind_another_command(); }
+std::string an_answer_needs_replicas() { return one_replica().believes_without(); }
+std::string a_push_needs_replicas() { return one_replica().believes_a_push(); }
+
 constexpr scenario of_sentinels[] = {
+    {mutant::preferred_replica_ignored, "redis", no_lagging_replica_is_preferred},
+    {mutant::idle_wait_believed, "redis", wait_follows_a_command},
+    {mutant::lacking_replicas_ignored, "redis", an_answer_needs_replicas},
+    {mutant::push_before_replicas, "redis", a_push_needs_replicas},
     {mutant::one_sentinel_suffices, "redis", one_sentinel_of_three_names_nobody},
     {mutant::sentinel_votes_twice, "redis", one_sentinel_twice_is_no_majority},
     {mutant::older_epoch_believed, "redis", an_older_epoch_is_not_believed},

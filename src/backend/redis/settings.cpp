@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int default_port = 6379, default_port_of_sentinels = 26379;
-constexpr double databases_max = 1 << 20;
+constexpr double databases_max = 1 << 20, replicas_max = 100;
 
 [[noreturn]] void refuse(const seam::open_args& o, std::string why) {
   base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
@@ -186,6 +186,16 @@ void read_sentinels(const seam::open_args& o, seam::own_options& own, settings& 
   }
 }
 
+void read_replicas(std::string_view text, const seam::own_options& own, settings& out) {
+  if (text == "majority") {
+    out.by_majority = true;
+    return;
+  }
+  const double number = seam::parse_number(text, "replicas", 0, replicas_max);
+  out.replicas = static_cast<int>(number);
+  if (out.replicas != number) own.refuse("replicas: give a whole number, or majority");
+}
+
 void read_options(const seam::open_args& o, settings& out) {
   seam::own_options own(o);
   own.text("prefix", out.prefix);
@@ -196,6 +206,7 @@ void read_options(const seam::open_args& o, settings& out) {
   } else {
     own.layout(out.layout, {is_layout, layout_names, danger_of});
     own.flag("fair", out.is_fair);
+    own.read("replicas", [&](std::string_view value) { read_replicas(value, own, out); });
   }
   if (own.time("probe", out.probe) && out.probe != duration::zero())
     out.probe = std::clamp<duration>(out.probe, 100ms, 24h);

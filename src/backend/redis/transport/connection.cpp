@@ -68,6 +68,19 @@ void connection::on_open(time_point now, event_queue&) {
 void connection::on_bytes(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   if (state_ < state::greeting) return;
   if (std::exchange(is_silent_, false)) owner_.on_heard(*this, now);
+  if (state_ != state::ready || !owner_.holds_back(*this)) return read(bytes, now, events);
+  held_.insert(held_.end(), bytes.begin(), bytes.end());
+  owner_.on_held(*this, now);
+}
+
+void connection::release_marked(time_point now, event_queue& events) {
+  const std::vector<std::byte> bytes(held_.begin(), held_.begin() + marked_);
+  held_.erase(held_.begin(), held_.begin() + marked_);
+  marked_ = 0;
+  if (!bytes.empty()) read(bytes, now, events);
+}
+
+void connection::read(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   bool works = reader_->feed(bytes);
   if (works) works = reader_->for_each([&](const value& v) { return handle(v, now, events); });
   if (works || state_ == state::down) return;
@@ -136,7 +149,7 @@ void connection::on_handshake_reply(const value& v, time_point now, event_queue&
 void connection::on_introduced(time_point now, event_queue& events) {
   failure why;
   if (!owner_.accepts(*this, why, now, events)) {
-    is_passing_ = why.code != errc::bad_url;
+    is_passing_ = why.code == errc::unavailable;
     return fail(std::move(why), is_passing_ ? loss::in_use : loss::refused, now, events);
   }
   if (handshake_.go_on(out_, now) == handshake::outcome::done) become_ready(now, events);
@@ -168,6 +181,8 @@ void connection::fail(failure why, loss how, time_point now, event_queue& events
   if (stream_) stream_->leave();
   stream_.reset();
   out_.clear();
+  held_.clear();
+  marked_ = 0;
   last_failure_ = why;
   retry_later(now, attempts_ == 0 && how != loss::refused);
   base::ring<expected_reply> cut;
@@ -211,7 +226,7 @@ void connection::on_alarm(time_point now, event_queue& events) {
   if (now < sent + silence_noticed()) return owner_.wake_by(sent + silence_noticed());
   if (!std::exchange(is_silent_, true)) owner_.on_silent(*this, now);
   if (now < sent + silence_max()) return owner_.wake_by(sent + silence_max());
-  fail({errc::unavailable, "the server does not answer"}, loss::in_use, now, events);
+  fail({errc::unavailable, owner_.why_silent(*this)}, loss::in_use, now, events);
 }
 
 // An attempt out of turn does not make the pause after it longer: many callers with a short bound

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/redis/transport/endpoint.hpp"
 #include "backend/redis/transport/handshake.hpp"
@@ -74,6 +75,10 @@ class connection_owner {  // called with the reactor's mutex held
                        base::event_queue&) = 0;
   virtual void on_silent(connection&, time_point now) = 0;  // much is awaited, nothing comes
   virtual void on_heard(connection&, time_point now) = 0;   // it is not silent any more
+  // Whether what it receives now has to wait for release().
+  virtual bool holds_back(connection&) noexcept { return false; }
+  virtual void on_held(connection&, time_point) {}
+  virtual std::string why_silent(const connection&) const { return "the server does not answer"; }
   // Lives until it is closed. Null, with the reason: this process has no descriptor or thread left.
   virtual std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) = 0;
   virtual void wake_by(time_point) = 0;  // on_alarm() is due then
@@ -112,6 +117,10 @@ class connection final : public io::stream_user {
   void reject(base::failure, time_point now, base::event_queue&);
   // The same, and another attempt will fail too.
   void refuse(base::failure, time_point now, base::event_queue&);
+  // What was held back: all of it is marked, and what was marked is read.
+  bool has_held() const noexcept { return !held_.empty(); }
+  void mark_held() noexcept { marked_ = held_.size(); }
+  void release_marked(time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
@@ -130,6 +139,7 @@ class connection final : public io::stream_user {
   void on_closed(base::failure, time_point now, base::event_queue&) override;
 
  private:
+  void read(std::span<const std::byte>, time_point now, base::event_queue&);
   void on_handshake_reply(const value&, time_point now, base::event_queue&);
   void become_ready(time_point now, base::event_queue&);
   void fail(base::failure, loss, time_point now, base::event_queue&);
@@ -150,6 +160,8 @@ class connection final : public io::stream_user {
   std::shared_ptr<io::attached_stream> stream_;
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
+  std::vector<std::byte> held_;  // received, and not read yet
+  std::size_t marked_ = 0;       // of these, the first ones
   base::ring<expected_reply> in_flight_;
   unsigned unattended_ = 0;  // of these
   time_point began_{};       // to connect

@@ -17,12 +17,14 @@ struct endpoint {
   base::duration retry_base{};  // the first pause before a new connection, after which it doubles
   base::duration connect_timeout{};
   base::duration op_timeout{};
-  base::duration probe{};  // how often it is asked where the name leads; 0: never
-  std::string text;        // the URL without secrets
+  int replicas = 0;          // that must have what the server answers before that counts
+  bool by_majority = false;  // so many that most servers have it
+  base::duration probe{};    // how often it is asked where the name leads; 0: never
+  std::string text;          // the URL without secrets
 };
 
 // Each has a connection of its own: what waits for a push or renews is held up by nothing else. A
-// probe only looks where the name leads now.
-enum class lane : unsigned char { commands, messages, renewals, probe };
+// probe only looks where the name leads now, and that for replicas only asks what they have.
+enum class lane : unsigned char { commands, messages, renewals, probe, replicas };
 
 }  // namespace holdfast::redis

@@ -14,7 +14,8 @@ using base::planted;
 namespace {
 
 constexpr const char* connection_names[] = {"holdfast-commands", "holdfast-messages",
-                                            "holdfast-renewals", "holdfast-probe"};
+                                            "holdfast-renewals", "holdfast-probe",
+                                            "holdfast-replicas"};
 
 bool is_full(const value& error) noexcept {
   return error.text().starts_with("ERR max number of clients");

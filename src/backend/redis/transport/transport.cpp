@@ -73,17 +73,6 @@ class transport::proof_reply final : public reply_handler {
   const lane what_;
 };
 
-// The number of subscribers to the own channel at the commands' server.
-class transport::count_reply final : public reply_handler {
- public:
-  explicit count_reply(transport& t) noexcept : home_(t) {}
-
- private:
-  void on_reply(const value& v, const reply_context& c) override { home_.on_counted(v, c); }
-  void on_cut(const reply_context&) override { --home_.awaited_counts_; }
-  transport& home_;
-};
-
 transport::transport(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts)
     : reactor_(r),
       endpoint_(e),
@@ -96,10 +85,14 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
       ignored_(std::make_unique<ignored_reply>()),
       clock_reply_(std::make_unique<clock_reply>(*this)),
       memory_reply_(std::make_unique<memory_reply>(*this)),
-      subscribe_reply_(std::make_unique<subscribe_reply>(*this)),
-      count_reply_(std::make_unique<count_reply>(*this)) {
+      subscribe_reply_(std::make_unique<subscribe_reply>(*this)) {
   for (const lane l : {lane::commands, lane::messages, lane::renewals})
     proofs_[static_cast<unsigned>(l)] = std::make_unique<proof_reply>(*this, l);
+  if (e.replicas > 0 || e.by_majority) {
+    replica_wait::asker& me = *this;
+    wait_ = std::make_unique<replica_wait>(r, endpoint_, me, subscriptions_);
+    wait_->set_count(static_cast<std::size_t>(std::max(e.replicas, 1)));
+  }
   const std::lock_guard guard(reactor_.mutex());
   reactor_.add(*this);
 }
@@ -123,6 +116,10 @@ void transport::on_ready(connection& c, time_point now, event_queue& events) {
   reach_.on_ready(c.what(), now);
   for (connection* other : lanes()) other->retry_now(now);
   if (c.what() == lane::commands) follow_commands(now, events);
+  if (c.what() == lane::commands && wait_) {
+    note_replicas(c.server().replicas.size());
+    wait_->open(now);
+  }
   const bool is_shown = c.what() != lane::messages || !await_count(now);
   const bool is_news = is_shown && commands_.is_ready() && !std::exchange(is_confirmed_, true);
   if (c.what() == lane::messages) {
@@ -144,6 +141,8 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
   watch_outage();
   if (c.what() == lane::commands) is_sampling_ = false;
   if (c.what() == lane::messages) {
+    held_messages_.clear();
+    marked_messages_ = 0;
     subscriptions_.on_lost();
     awaits_listener_ = !lineage_.leader().is_known();
     if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
@@ -162,6 +161,7 @@ void transport::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) 
   write(commands_, lock);
   write(messages_, lock);
   write(probe_.line(), lock);
+  if (wait_) wait_->write(lock);
 }
 
 void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcept {
@@ -185,6 +185,7 @@ void transport::on_alarm(time_point now, event_queue& events) {
   messages_.on_alarm(now, events);
   renewals_.on_alarm(now, events);
   probe_.on_alarm(now, events);
+  if (wait_) wait_->on_alarm(now, events);
   probe_if_due(now);
   for (request_source* s : sources_) s->on_tick(now, events);
   if (subscribe_again_ <= now) {
@@ -199,6 +200,7 @@ void transport::on_alarm(time_point now, event_queue& events) {
 
 bool transport::is_open() const noexcept {
   const auto is_ready = [](const request_source* s) { return s->is_open(); };
+  if (wait_ && !wait_->is_answered()) return false;
   return commands_.is_ready() && std::ranges::all_of(sources_, is_ready);
 }
 
@@ -213,6 +215,8 @@ void transport::on_data_in_doubt() {
 failure transport::why_not_open(bool is_overdue) const {
   for (const request_source* s : sources_)
     if (failure f = s->fault(); f.code) return f;
+  if (wait_)
+    if (failure f = wait_->fault(); f.code) return f;
   const failure& last = commands_.last_failure();
   const bool has_failed_for_good = commands_.is_down() && !commands_.will_pass();
   if (last.code && (is_overdue || has_failed_for_good)) return last;

@@ -17,6 +17,7 @@
 #include "backend/redis/transport/lineage.hpp"
 #include "backend/redis/transport/probe.hpp"
 #include "backend/redis/transport/reachability.hpp"
+#include "backend/redis/transport/replica_wait.hpp"
 #include "backend/redis/transport/request_source.hpp"
 #include "backend/redis/transport/server_clock.hpp"
 #include "backend/redis/transport/subscriptions.hpp"
@@ -42,7 +43,10 @@ class subscription {
   message_handler& handler_;
 };
 
-class transport final : private connection_owner, private io::reactor_user, private probe::asker {
+class transport final : private connection_owner,
+                        private io::reactor_user,
+                        private probe::asker,
+                        private replica_wait::asker {
  public:
   // Without the mutex. `all_scripts` outlives it.
   transport(io::client_reactor&, const endpoint&, std::span<const script> all_scripts);
@@ -58,6 +62,10 @@ class transport final : private connection_owner, private io::reactor_user, priv
   void await_address() noexcept { awaits_address_ = true; }
   void lead_to(const base::address&, time_point now, base::event_queue&);
   bool is_led_elsewhere() const noexcept { return is_led_elsewhere_; }  // than its commands are yet
+  // That the master has, for endpoint::by_majority. The largest number counts.
+  void note_replicas(std::size_t) noexcept;
+  // Without which nothing counts; 0: none is asked.
+  std::size_t replicas_needed() const noexcept { return wait_ ? wait_->count() : 0; }
   // A master that has the history of the commands' server, or follows it.
   bool is_heir(const server_identity& s) { return lineage_.is_heir(s); }
   bool is_open() const noexcept;
@@ -148,7 +156,16 @@ class transport final : private connection_owner, private io::reactor_user, priv
   class memory_reply;
   class subscribe_reply;
   class proof_reply;
-  class count_reply;
+  // The number of subscribers to the own channel at the commands' server.
+  class count_reply final : public reply_handler {
+   public:
+    explicit count_reply(transport& t) noexcept : home_(t) {}
+
+   private:
+    void on_reply(const value& v, const reply_context& c) override { home_.on_counted(v, c); }
+    void on_cut(const reply_context&) override { --home_.awaited_counts_; }
+    transport& home_;
+  };
 
   // connection_owner
   bool may_open(connection&, time_point now) override;
@@ -158,13 +175,16 @@ class transport final : private connection_owner, private io::reactor_user, priv
   void on_script_missing(std::uint16_t s) override { scripts_.on_missing(s); }
   void on_data_in_doubt() override;
   void on_message(std::string_view channel, std::string_view payload, time_point now,
-                  base::event_queue& events) override {
-    subscriptions_.on_message(channel, payload, now, events);
+                  base::event_queue&) override;
+  bool holds_back(connection&) noexcept override { return wait_ != nullptr; }
+  void on_held(connection& c, time_point now) override {
+    &c == &renewals_ ? wait_->ask_by_alarm(now) : wait_->ask_at_once(now);
   }
   void on_down(connection&, const base::failure&, loss, time_point now,
                base::event_queue&) override;
   void on_silent(connection&, time_point now) override;
   void on_heard(connection& c, time_point now) override { reach_.on_heard(c.what(), now); }
+  std::string why_silent(const connection&) const override;
   std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
   void wake_by(time_point t) override { reactor_.wake_by(t); }
   base::environment& env() override { return reactor_.env(); }
@@ -172,12 +192,21 @@ class transport final : private connection_owner, private io::reactor_user, priv
   // probe::asker
   void on_probed(const server_identity&, time_point now, base::event_queue&) override;
 
+  // replica_wait::asker
+  bool has_commands_server() const noexcept override { return commands_.is_ready(); }
+  base::address reached() const override;
+  bool is_commands_server(const server_identity&) const override;
+  bool has_held() const noexcept override;
+  void on_asked() override;
+  void on_covered(time_point now, base::event_queue&) override;
+  void on_lacking(std::string why, time_point now) override;
+
   // io::reactor_user
   void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override;
   void on_alarm(time_point now, base::event_queue&) override;
   bool has_unattended_replies() const noexcept override {
     return commands_.has_unattended_replies() || messages_.has_unattended_replies() ||
-           probe_.has_unattended_replies();
+           probe_.has_unattended_replies() || (wait_ && wait_->has_unattended_replies());
   }
 
   connection& of(lane) noexcept;
@@ -211,6 +240,14 @@ class transport final : private connection_owner, private io::reactor_user, priv
   script_cache scripts_;
   connection commands_, messages_, renewals_;
   probe probe_;
+  std::unique_ptr<replica_wait> wait_;  // null: what the server answers counts at once
+  struct held_message {
+    std::string channel, payload;
+  };
+  std::vector<held_message> held_messages_;
+  std::size_t marked_messages_ = 0;  // of these, the first ones
+  std::size_t known_replicas_ = 0;
+  bool is_lacking_replicas_ = false;
   lineage lineage_;
   server_clock clock_;
   reachability reach_;
@@ -220,7 +257,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   std::unique_ptr<subscribe_reply> subscribe_reply_;
   std::unique_ptr<proof_reply> proofs_[3];  // by lane
   std::optional<std::string> joined_;       // the run_id of the server that commands went to last
-  std::unique_ptr<count_reply> count_reply_;
+  count_reply count_reply_{*this};
   int awaited_counts_ = 0;        // replies to this
   bool awaits_commands_[3] = {};  // by lane: it is to be opened once they have a server
   // The server reports no run_id, and the connection for messages is not known to be to it.

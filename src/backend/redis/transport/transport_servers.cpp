@@ -34,12 +34,13 @@ bool transport::may_open(connection& c, time_point now) {
   return false;
 }
 
+base::address transport::reached() const {
+  base::address peer = commands_.stream()->peer();
+  return peer.host.empty() && peer.path.empty() ? endpoint_.where : peer;
+}
+
 std::shared_ptr<io::attached_stream> transport::connect(connection& c, failure& why) {
-  base::address where = endpoint_.where;
-  if (&c != &commands_) {
-    const base::address reached = commands_.stream()->peer();
-    if (!reached.host.empty() || !reached.path.empty()) where = reached;
-  }
+  const base::address where = &c == &commands_ ? endpoint_.where : reached();
   const auto loop = &c == &renewals_ ? base::driven_by::thread : base::driven_by::callers;
   return reactor_.connect(c, where, endpoint_.tls ? &*endpoint_.tls : nullptr, loop, why);
 }
@@ -128,7 +129,7 @@ bool transport::await_count(time_point now) {
   if (!awaits_listener_ || !commands_.is_ready()) return awaits_listener_;
   if (subscriptions_.own().empty()) return follow_messages(now), false;
   ++awaited_counts_;
-  return submit(*count_reply_, now, [&](request_writer& w) {
+  return submit(count_reply_, now, [&](request_writer& w) {
     command(w.out(), 3) << "PUBLISH" << subscriptions_.own() << "0";
   });
 }

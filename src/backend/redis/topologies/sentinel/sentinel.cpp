@@ -26,6 +26,13 @@ bool is_same(const base::address& a, const base::address& b) {
   return base::text_of(a) == base::text_of(b);
 }
 
+std::size_t most_replicas(std::span<const sentinel_state> all) {
+  std::size_t most = 0;
+  for (const sentinel_state& s : all)
+    if (s.answer) most = std::max(most, s.answer->replicas.size());
+  return most;
+}
+
 }  // namespace
 
 // Looks at one server that may be the master.
@@ -154,7 +161,11 @@ std::vector<sentinel_state> sentinel::states() const {
 }
 
 void sentinel::on_told(time_point now, event_queue& events) {
-  verdict_ = judge(states(), settings_.master);
+  const std::vector<sentinel_state> all = states();
+  verdict_ = judge(all, settings_.master);
+  one_.note_replicas(most_replicas(all));
+  if (std::string fault = priority_fault(all, one_.replicas_needed()); !fault.empty())
+    verdict_ = {.why = {errc::refused, std::move(fault)}};
   add_servers();
   add_sentinels(now);
   if (verdict_.master) one_.lead_to(reachable(*verdict_.master), now, events);
@@ -205,7 +216,7 @@ void sentinel::add_servers() {
   if (verdict_.master) add_server(reachable(*verdict_.master));
   for (const auto& l : links_)
     if (l->state().answer)
-      for (const base::address& a : l->state().answer->replicas) add_server(reachable(a));
+      for (const known_replica& r : l->state().answer->replicas) add_server(reachable(r.at));
 }
 
 void sentinel::add_server(const base::address& at) {
@@ -229,8 +240,10 @@ failure sentinel::why_not_open(bool is_overdue) const {
     return !l->has_been_tried() || !l->has_failed_for_good();
   });
   const failure of_server = one_.why_not_open(is_overdue);
-  if (verdict_.master) return of_server;
-  if (verdict_.why.code == errc::bad_url) return verdict_.why;
+  // The master that they name may be down, and a failover on its way.
+  if (verdict_.master)
+    return is_overdue || of_server.code != errc::unavailable ? of_server : failure();
+  if (verdict_.why.code != errc::unavailable && verdict_.why.code) return verdict_.why;
   if (is_overdue || !may_come) return verdict_.why.code ? verdict_.why : of_server;
   return {};
 }

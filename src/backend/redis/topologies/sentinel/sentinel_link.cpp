@@ -139,7 +139,9 @@ void sentinel_link::on_answered(question what, const value& v, const reply_conte
         pending_.others->push_back({std::string(field_of(v[i], "runid")), address_in(v[i])});
       return;
     case question::replicas:
-      for (std::size_t i = 0; i < v.size(); ++i) pending_.replicas.push_back(address_in(v[i]));
+      for (std::size_t i = 0; i < v.size(); ++i)
+        pending_.replicas.push_back(
+            {address_in(v[i]), number_of<int>(field_of(v[i], "slave-priority"))});
       return;
     case question::epoch:
       pending_.epoch = number_of<std::uint64_t>(field_of(v, "config-epoch"));

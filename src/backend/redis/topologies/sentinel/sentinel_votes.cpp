@@ -129,4 +129,23 @@ sentinel_verdict judge(std::span<const sentinel_state> all, std::string_view nam
   return out;
 }
 
+std::string priority_fault(std::span<const sentinel_state> all, std::size_t needed) {
+  if (needed == 0) return {};
+  for (const sentinel_state& s : all) {
+    if (!s.answer) continue;
+    std::vector<known_replica> promotable;
+    for (const known_replica& r : s.answer->replicas)
+      if (r.priority != 0) promotable.push_back(r);
+    if (needed >= promotable.size()) continue;  // whichever is promoted has confirmed
+    const auto [least, most] = std::ranges::minmax(promotable, {}, &known_replica::priority);
+    if (least.priority == most.priority || planted(mutant::preferred_replica_ignored)) continue;
+    return "replicas=" + std::to_string(needed) +
+           " guarantees nothing here: " + base::text_of(least.at) + " has replica-priority " +
+           std::to_string(least.priority) + " and would be promoted even if it lags behind " +
+           base::text_of(most.at) + ", which has " + std::to_string(most.priority) +
+           "; give all the same one, or replicas=" + std::to_string(promotable.size());
+  }
+  return {};
+}
+
 }  // namespace holdfast::redis

@@ -32,12 +32,17 @@ struct sentinel_peer {  // another sentinel of the same master
   base::address at;
 };
 
+struct known_replica {
+  base::address at;
+  int priority = 100;  // the lower ones are preferred; 0: it is never promoted
+};
+
 struct sentinel_answer {
   std::string id;                                    // of the sentinel; empty: it does not say
   std::optional<base::address> master;               // nothing: it monitors none of that name
   std::uint64_t epoch = 0;                           // of its configuration of that master
   std::optional<std::vector<sentinel_peer>> others;  // nothing: it does not say
-  std::vector<base::address> replicas;
+  std::vector<known_replica> replicas;
   std::string monitored;  // the names of all the masters that it monitors: "a, b"
 };
 
@@ -55,5 +60,9 @@ struct sentinel_verdict {
 };
 
 sentinel_verdict judge(std::span<const sentinel_state>, std::string_view name);
+
+// Why one that lacks what `needed` others have may be promoted; empty: it may not. Sentinels prefer
+// a replica of a lower priority, and only then the one that has most.
+std::string priority_fault(std::span<const sentinel_state>, std::size_t needed);
 
 }  // namespace holdfast::redis

@@ -109,6 +109,17 @@ TEST(sentinel_votes, an_unknown_name_is_a_wrong_url_and_the_known_ones_are_liste
   EXPECT_NE(v.why.text.find("a monitors main"), v.why.text.npos) << v.why.text;
 }
 
+TEST(sentinel_votes, a_preferred_replica_that_may_lag_is_named) {
+  sentinel_state s{"a", true, sentinel_answer{}, {}};
+  s.answer->replicas = {{{"x", 6379, {}}, 10}, {{"y", 6379, {}}, 100}, {{"z", 6379, {}}, 0}};
+  const std::vector<sentinel_state> all{s};
+  EXPECT_NE(priority_fault(all, 1).find("x:6379 has replica-priority 10"), std::string::npos);
+  EXPECT_EQ(priority_fault(all, 0), "");
+  EXPECT_EQ(priority_fault(all, 2), "");
+  s.answer->replicas[0].priority = 100;
+  EXPECT_EQ(priority_fault(std::vector{s}, 1), "");
+}
+
 TEST(sentinel_votes, nobody_has_been_asked_yet) {
   const auto v = asked_sentinels({}).fails("a").verdict();
   EXPECT_FALSE(v.master);

@@ -19,11 +19,11 @@ class counting_source final : public request_source, public reply_handler {
   void write_requests(lane what, request_writer& to) override {
     for (; to_send > 0; --to_send) {
       to.plain(2) << "GET" << ++sent;
-      to.expect(*this, 1, {});
+      to.expect(*this, 1, over->reactor().env().now());
     }
     if (what == lane::commands && std::exchange(calls, false)) {
       to.call(two_scripts[0], 0, 0);
-      to.expect(*this, 1, {});
+      to.expect(*this, 1, over->reactor().env().now());
     }
   }
   void on_ready(lane what, time_point, event_queue&) override {

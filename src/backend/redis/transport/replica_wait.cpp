@@ -1,0 +1,135 @@
+#include "backend/redis/transport/replica_wait.hpp"
+
+#include <utility>
+
+#include "backend/redis/transport/error_text.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using base::event_queue;
+using base::failure;
+using base::mutant;
+using base::planted;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration pause = 100ms;  // after an answer that came at once and did not suffice
+constexpr const char* not_that_of_commands = "it is not the server that commands go to";
+
+}  // namespace
+
+class replica_wait::count_reply final : public reply_handler {
+ public:
+  explicit count_reply(replica_wait& home) noexcept : home_(home) {}
+
+ private:
+  void on_reply(const value& v, const reply_context& c) override { home_.on_counted(v, c); }
+  void on_cut(const reply_context&) override { home_.is_asking_ = false; }
+  replica_wait& home_;
+};
+
+replica_wait::replica_wait(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& s)
+    : reactor_(r),
+      endpoint_(e),
+      asker_(a),
+      line_(*this, endpoint_, lane::replicas, s),
+      reply_(std::make_unique<count_reply>(*this)) {}
+
+replica_wait::~replica_wait() = default;
+
+bool replica_wait::may_open(connection&, time_point) { return asker_.has_commands_server(); }
+
+std::shared_ptr<io::attached_stream> replica_wait::connect(connection& c, failure& why) {
+  return reactor_.connect(c, asker_.reached(), endpoint_.tls ? &*endpoint_.tls : nullptr,
+                          base::driven_by::callers, why);
+}
+
+bool replica_wait::accepts(connection& c, failure& why, time_point, event_queue&) {
+  why =
+      c.server().is_known()
+          ? failure{errc::unavailable, not_that_of_commands}
+          : failure{errc::refused, "replicas= needs the right to INFO, by which the connections of "
+                                   "a client are known to be to the same server"};
+  return c.server().is_known() && asker_.is_commands_server(c.server());
+}
+
+void replica_wait::open(time_point now) {
+  line_.retry_now(now);
+  line_.open(now);
+}
+
+void replica_wait::on_alarm(time_point now, event_queue& events) {
+  line_.on_alarm(now, events);
+  if (now < ask_again_) {
+    reactor_.wake_by(ask_again_);
+    return;
+  }
+  if (std::exchange(ask_again_, base::never) != base::never) ask(now);
+}
+
+void replica_wait::ask(time_point now) {
+  if (is_asking_) return;
+  if (!line_.is_ready()) return line_.open(now);
+  is_asking_ = true;
+  ask_again_ = base::never;
+  asker_.on_asked();
+  std::string& out = line_.out();
+  std::uint32_t replies = 1;
+  if (!planted(mutant::idle_wait_believed)) {
+    command(out, 1) << "PING";
+    ++replies;
+  }
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(endpoint_.op_timeout / 8);
+  command(out, 3) << "WAIT" << static_cast<std::int64_t>(count_) << std::int64_t{limit.count()};
+  line_.expect(*reply_, replies, now, attended::in_background);
+}
+
+void replica_wait::ask_at_once(time_point now) {
+  ask(now);
+  reactor_.request_flush(true);
+}
+
+void replica_wait::ask_by_alarm(time_point now) {
+  ask(now);
+  reactor_.wake_by(now);
+}
+
+void replica_wait::on_counted(const value& v, const reply_context& c) {
+  is_asking_ = false;
+  if (v.is(value::kind::error)) {
+    const error_meaning* const m = meaning_of(v.text());
+    if (m && m->is_passing) return line_.end({m->why, explain(v.text())}, c.now, c.events);
+    return line_.refuse({errc::refused, "replicas= needs the command WAIT: " + explain(v.text())},
+                        c.now, c.events);
+  }
+  if (!asker_.is_commands_server(line_.server()))
+    return line_.end({errc::unavailable, not_that_of_commands}, c.now, c.events);
+  is_answered_ = true;
+  if (v.integer() >= static_cast<std::int64_t>(count_) ||
+      planted(mutant::lacking_replicas_ignored)) {
+    asker_.on_covered(c.now, c.events);
+    if (asker_.has_held()) ask_at_once(c.now);
+    return;
+  }
+  if (!asker_.has_held()) return;
+  asker_.on_lacking(std::to_string(v.integer()) + " of the " + std::to_string(count_) +
+                        " replicas that replicas= requires have confirmed what the server wrote; "
+                        "check that they are connected to it and keep up",
+                    c.now);
+  ask_again_ = c.now + pause;
+  reactor_.wake_by(ask_again_);
+}
+
+void replica_wait::on_down(connection&, const failure& why, loss, time_point now, event_queue&) {
+  is_asking_ = false;
+  if (asker_.has_held()) asker_.on_lacking(why.text, now);
+}
+
+failure replica_wait::fault() const {
+  const bool is_final = line_.is_down() && !line_.will_pass();
+  return is_final ? line_.last_failure() : failure();
+}
+
+}  // namespace holdfast::redis

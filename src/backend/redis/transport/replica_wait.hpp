@@ -1,0 +1,85 @@
+// Asks the server whether replicas have what it has answered: PING and WAIT, over a connection of
+// its own. WAIT covers all that the server had done when this connection's last command ran, so the
+// PING makes it cover every reply that was received before; on a connection that was idle it would
+// cover nothing.
+//
+// Source: Redis' documentation of WAIT. It is no consensus: a replica that has confirmed keeps what
+// it has if it is promoted, but another one may be promoted in its place.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "backend/redis/transport/connection.hpp"
+#include "io/reactor/client_reactor.hpp"
+
+namespace holdfast::redis {
+
+class replica_wait final : private connection_owner {
+ public:
+  class asker {  // called with the reactor's mutex held
+   public:
+    virtual bool has_commands_server() const noexcept = 0;
+    virtual base::address reached() const = 0;  // by them
+    virtual bool is_commands_server(const server_identity&) const = 0;
+    virtual bool has_held() const noexcept = 0;  // replies that nothing has covered yet
+    virtual void on_asked() = 0;                 // about all that is held now
+    virtual void on_covered(time_point now, base::event_queue&) = 0;
+    virtual void on_lacking(std::string why, time_point now) = 0;
+
+   protected:
+    ~asker() = default;
+  };
+
+  replica_wait(io::client_reactor&, const endpoint&, asker&, subscriptions&);
+  ~replica_wait();
+
+  // All with the reactor's mutex held.
+  void open(time_point now);  // once commands have a server
+  // Unless a question is under way, which is followed by another: on the loop of callers, or where
+  // a flush of that would need the mutex again.
+  void ask_at_once(time_point now);
+  void ask_by_alarm(time_point now);
+  void on_alarm(time_point now, base::event_queue&);
+  void write(std::unique_lock<std::mutex>& lock) noexcept {
+    write_out(line_, lock, [](auto&) {});
+  }
+  void retry_now(time_point by) { line_.retry_now(by); }
+  void set_count(std::size_t replicas) noexcept { count_ = replicas; }
+  std::size_t count() const noexcept { return count_; }
+  bool is_answered() const noexcept { return line_.is_ready() && is_answered_; }
+  // Why it will never be answered. Code {}: it may be.
+  base::failure fault() const;
+  bool has_unattended_replies() const noexcept { return line_.has_unattended_replies(); }
+
+ private:
+  class count_reply;
+
+  bool may_open(connection&, time_point) override;
+  bool accepts(connection&, base::failure& why, time_point, base::event_queue&) override;
+  bool lanes_agree() const noexcept override { return true; }
+  void on_demoted(time_point, base::event_queue&) override {}
+  void on_ready(connection&, time_point now, base::event_queue&) override { ask_at_once(now); }
+  void on_data_in_doubt() override {}
+  void on_script_missing(std::uint16_t) override {}
+  void on_message(std::string_view, std::string_view, time_point, base::event_queue&) override {}
+  void on_down(connection&, const base::failure&, loss, time_point, base::event_queue&) override;
+  void on_silent(connection&, time_point) override {}
+  void on_heard(connection&, time_point) override {}
+  std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
+  void wake_by(time_point t) override { reactor_.wake_by(t); }
+  base::environment& env() override { return reactor_.env(); }
+
+  void ask(time_point now);
+  void on_counted(const value&, const reply_context&);
+
+  io::client_reactor& reactor_;
+  const endpoint& endpoint_;
+  asker& asker_;
+  connection line_;
+  std::unique_ptr<count_reply> reply_;
+  std::size_t count_ = 1;
+  bool is_asking_ = false, is_answered_ = false;
+  time_point ask_again_ = base::never;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,109 @@
+// What counts under replicas=: nothing that too few replicas have confirmed.
+#include "tests/unit/backend/redis/transport/replicated_transport.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+class redis_replica_wait : public replicated_transport {
+ protected:
+  std::string trouble() {
+    const std::lock_guard guard(reactor.mutex());
+    return one.read_status().trouble.text;
+  }
+};
+
+TEST_F(redis_replica_wait, a_client_is_open_once_the_replicas_can_be_asked) {
+  open(lane::commands);
+  greet(0);
+  EXPECT_FALSE(is_open());
+  greet(1);
+  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
+  net.reply(1, "+PONG\r\n:0\r\n");
+  EXPECT_TRUE(is_open());
+}
+
+TEST_F(redis_replica_wait, a_reply_counts_once_a_replica_has_confirmed) {
+  have_both();
+  send();
+  net.reply(0, "+OK\r\n");
+  EXPECT_EQ(a.take_log(), "");
+  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
+  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(a.take_log(), "=OK ");
+}
+
+TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
+  have_both();
+  send();
+  net.reply(0, "+first\r\n");
+  net.received(1);
+  send();
+  net.reply(0, "+second\r\n");
+  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(a.take_log(), "=first ");
+  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
+  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(a.take_log(), "=second ");
+}
+
+TEST_F(redis_replica_wait, without_a_replica_nothing_counts_and_the_status_says_why) {
+  have_both();
+  send();
+  net.reply(0, "+OK\r\n");
+  net.received(1);
+  net.reply(1, "+PONG\r\n:0\r\n");
+  EXPECT_EQ(a.take_log(), "");
+  EXPECT_NE(trouble().find("0 of the 1 replicas"), std::string::npos) << trouble();
+  net.time.advance(100ms);
+  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
+  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(a.take_log(), "=OK ");
+  EXPECT_EQ(trouble(), "");
+}
+
+TEST_F(redis_replica_wait, an_answer_of_another_server_confirms_nothing) {
+  have_both();
+  net.close(0);
+  net.time.advance(0ms);
+  greet(2, "r2");
+  a.take_log();
+  send();
+  net.reply(2, "+OK\r\n");
+  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(a.take_log(), "");
+}
+
+TEST_F(redis_replica_wait, a_message_is_held_back_too) {
+  have_both();
+  early_or_late heard;
+  std::unique_ptr<subscription> over;
+  {
+    const std::lock_guard guard(reactor.mutex());
+    over = one.subscribe("ch", heard, net.now());
+  }
+  open(lane::messages);
+  greet(2);
+  net.reply(2, "*3\r\n" + bulk("subscribe") + bulk("ch") + ":1\r\n*3\r\n" + bulk("message") +
+                   bulk("ch") + bulk("yours"));
+  EXPECT_EQ(heard.heard, "+ ");
+  net.received(1);
+  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(heard.heard, "+ yours ");
+  const std::lock_guard guard(reactor.mutex());
+  over.reset();
+}
+
+TEST_F(redis_replica_wait, a_user_without_the_right_to_wait_is_refused) {
+  open(lane::commands);
+  greet(0);
+  greet(1);
+  net.received(1);
+  net.reply(1, "+PONG\r\n-NOPERM no right to 'wait'\r\n");
+  const std::lock_guard guard(reactor.mutex());
+  const base::failure why = one.why_not_open(false);
+  EXPECT_EQ(why.code, errc::refused);
+  EXPECT_NE(why.text.find("WAIT"), why.text.npos) << why.text;
+}
+
+}  // namespace
+}  // namespace holdfast::redis

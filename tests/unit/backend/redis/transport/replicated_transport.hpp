@@ -1,0 +1,60 @@
+// A transport whose server's answers count once a replica has confirmed; the test plays the server.
+#pragma once
+#include "tests/unit/backend/redis/transport/two_transports.hpp"
+
+namespace holdfast::redis {
+
+class replicated_transport : public testing::Test {
+ protected:
+  replicated_transport() {
+    a.over = &one;
+    const std::lock_guard guard(reactor.mutex());
+    one.serve(a);
+  }
+  ~replicated_transport() override { reactor.stop(); }
+
+  void greet(std::size_t n, const std::string& run_id = "r1") {
+    net.open(n);
+    net.received(n);
+    net.reply(n, greeting(static_cast<int>(n) + 1, run_id));
+  }
+  // The first connection has the commands, and the second one asks what the replicas have.
+  void have_both() {
+    open(lane::commands);
+    greet(0);
+    greet(1);
+    net.received(1);
+    net.reply(1, "+PONG\r\n:1\r\n");
+    a.take_log();
+  }
+  void open(lane what) {
+    const std::lock_guard guard(reactor.mutex());
+    one.open(what, net.now());
+  }
+  void send() {
+    a.to_send = 1;
+    reactor.flush();
+  }
+  bool is_open() {
+    const std::lock_guard guard(reactor.mutex());
+    return one.is_open();
+  }
+  static endpoint with_a_replica() {
+    endpoint e;
+    e.where.host = "first";
+    e.retry_base = 50ms;
+    e.connect_timeout = 1s;
+    e.op_timeout = 4s;
+    e.text = "redis://first";
+    e.replicas = 1;
+    return e;
+  }
+
+  scripted_network net;
+  io::client_reactor reactor{net, {"alarm", "loop", "own"}, "redis://first"};
+  const endpoint first = with_a_replica();
+  counting_source a;
+  transport one{reactor, first, two_scripts};
+};
+
+}  // namespace holdfast::redis
