@@ -77,6 +77,16 @@ std::string an_empty_server_gets_the_number_of_a_majority() {
   return w.number_at(w.third) >= 500 ? "" : "its numbers begin anew";
 }
 
+std::string emptied_servers_are_not_taken_for_new_ones() {
+  three_servers w;
+  client holder = w.open();
+  const lease held = holder.mutex("x").acquire();
+  for (sim::model_redis* const s : w.all) s->flushall();
+  client other = w.open();
+  std::error_code ec;
+  return other.mutex("x").try_acquire(ec) && held.held() ? "two hold the lock" : "";
+}
+
 // The third server votes for a grant, and loses its data before the grant is made.
 std::string an_empty_server_waits_for_grants_that_are_under_way() {
   three_servers w({500, 500, 500});
@@ -147,6 +157,7 @@ constexpr scenario of_redlock[] = {
     {mutant::late_vote_raised, "redis", a_late_vote_is_not_raised},
     {mutant::record_begun_at_one, "redis", an_empty_server_gets_the_number_of_a_majority},
     {mutant::record_begun_early, "redis", an_empty_server_waits_for_grants_that_are_under_way},
+    {mutant::used_server_is_new, "redis", emptied_servers_are_not_taken_for_new_ones},
     {mutant::restarted_server_votes, "redis", a_server_that_was_started_lately_does_not_vote},
     {mutant::old_record_believed, "redis", a_record_of_an_earlier_process_is_old},
     {mutant::new_record_believed, "redis", a_record_that_was_begun_since_proves_nothing},

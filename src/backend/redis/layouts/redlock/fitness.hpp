@@ -31,7 +31,8 @@ struct server_state {
   std::string run_id;
   std::optional<std::chrono::seconds> uptime;  // nothing: it does not say
   bool keeps_log = false;                      // an append-only file: a restart loses no lock
-  std::string eviction;                        // why it may drop locks; empty: it keeps them
+  bool is_unused = false;  // since it was started, no lock of a Redlock was set or renewed there
+  std::string eviction;    // why it may drop locks; empty: it keeps them
   server_record record;
   time_point asked_at{}, answered_at{};
 
@@ -39,6 +40,7 @@ struct server_state {
   // old one without an append-only file.
   bool is_empty() const noexcept;
   duration empty_for() const noexcept;
+  bool is_gone() const noexcept { return !record.number && !record.is_unreadable; }
   // Its votes for a grant that is under way are in no record any more. By then each such grant has
   // been made, and its number is at other servers, or its lease would have ended.
   bool may_begin_anew(duration max_ttl) const noexcept { return empty_for() >= max_ttl; }
@@ -51,6 +53,9 @@ struct fitness {
 };
 
 void read_info(std::string_view info, server_state&);
+// INFO commandstats. It must have been asked for after the record, so that it covers all votes that
+// the record may have lost.
+void read_statistics(std::string_view info, server_state&);
 fitness judge(const server_state&, duration max_ttl);
 
 }  // namespace holdfast::redis::redlock

@@ -18,6 +18,7 @@ class redlock_node::question final : public reply_handler {
   void ask(time_point now) {
     if (awaited_ > 0 || !home_.over_.is_ready(lane::commands)) return;
     awaited_ = 2;
+    asks_statistics_ = false;
     why_ = {};
     told_ = {};
     told_.asked_at = now;
@@ -30,13 +31,23 @@ class redlock_node::question final : public reply_handler {
     home_.over_.submit(*this, now,
                        [&](request_writer& w) { home_.home_.codec().append_record_query(w); });
   }
+  void query_statistics(time_point now) {
+    ++awaited_;
+    asks_statistics_ = true;
+    home_.over_.submit(*this, now, [](request_writer& w) {
+      w.plain(2) << "INFO"
+                 << "commandstats";
+    });
+  }
   void on_reply(const value& v, const reply_context& c) override {
     if (v.is(value::kind::error)) {
       why_ = {errc::refused, explain(v.text())};
     } else if (v.is(value::kind::text)) {
-      redlock::read_info(v.text(), told_);
+      asks_statistics_ ? redlock::read_statistics(v.text(), told_)
+                       : redlock::read_info(v.text(), told_);
     } else {
       told_.record = redlock::read_record(v);
+      if (!told_.record.number) query_statistics(c.now);
     }
     if (--awaited_ > 0) return;
     home_.on_looked(told_, std::move(why_), c.now);
@@ -51,6 +62,7 @@ class redlock_node::question final : public reply_handler {
   redlock::server_state told_;
   base::failure why_;
   int awaited_ = 0;
+  bool asks_statistics_ = false;
 };
 
 redlock_node::redlock_node(redlock_layout& l, const settings& s, transport& over,

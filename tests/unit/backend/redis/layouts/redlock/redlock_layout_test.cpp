@@ -114,6 +114,52 @@ TEST(redlock_layout, new_servers_begin_with_the_clock) {
   EXPECT_GE(held.token() / w.turns, w.wall().count() - 1'000'000);
 }
 
+// A client that opens afterwards knows nothing of the lock.
+TEST(redlock_layout, servers_that_were_emptied_while_they_ran_do_not_vote_at_once) {
+  three_servers w;
+  client holder = w.open();
+  lease held = holder.mutex("x").acquire();
+  const std::int64_t token = held.token();
+  for (sim::model_redis* const s : w.all) s->flushall();
+  client other = w.open();
+  std::error_code ec;
+  EXPECT_FALSE(other.mutex("x").try_acquire(ec) && held.held());
+  EXPECT_EQ(ec, errc::no_quorum);
+  w.pass(50s);
+  EXPECT_EQ(w.count_at(1), 0u);
+  w.pass(15s);
+  EXPECT_EQ(w.count_at(1), 3u);
+  EXPECT_GT(other.mutex("x").acquire().token(), token);
+}
+
+// The votes were given by an earlier process, and its append-only file has brought them back.
+TEST(redlock_layout, servers_that_have_only_renewed_a_lock_are_not_new) {
+  three_servers w;
+  for (sim::model_redis* const s : w.all) s->set_keeps_log(true);
+  client holder = w.open();
+  lease held = holder.mutex("x").acquire();
+  for (sim::model_redis* const s : w.all) s->restart(sim::kept::everything);
+  w.pass(70s);
+  ASSERT_TRUE(held.held());
+  for (sim::model_redis* const s : w.all) s->flushall();
+  client other = w.open();
+  std::error_code ec;
+  EXPECT_FALSE(other.mutex("x").try_acquire(ec) && held.held());
+  EXPECT_EQ(w.count_at(1), 0u);
+}
+
+TEST(redlock_layout, two_of_three_servers_that_were_emptied_wait_though_they_were_never_used) {
+  three_servers w({500, 0, 0});
+  client c = w.open();
+  std::error_code ec;
+  EXPECT_FALSE(c.mutex("x").try_acquire(ec));
+  EXPECT_EQ(ec, errc::no_quorum);
+  w.pass(50s);
+  EXPECT_EQ(w.count_at(1), 1u);
+  w.pass(15s);
+  EXPECT_EQ(w.count_at(1000), 2u);  // from the clock
+}
+
 TEST(redlock_layout, a_server_that_has_lost_its_data_goes_on_with_the_number_of_a_majority) {
   three_servers w({500, 500, 500});
   client c = w.open();

@@ -103,8 +103,8 @@ class two_nodes {
       stamp = servers.one.server_stamp();
     }
     const std::string grantee = to.owner(), number = std::to_string(world.wall().count() + 1000);
-    const std::string message =
-        "grant|" + number + '|' + now + "|5000|0|" + stamp + '|' + grantee + '|' + std::string(lock);
+    const std::string message = "grant|" + number + '|' + now + "|5000|0|" + stamp + '|' + grantee +
+                                '|' + std::string(lock);
     world.command({"PUBLISH", "hf:" + grantee.substr(4, 16), message});
     pass();
   }
