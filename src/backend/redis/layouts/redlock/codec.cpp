@@ -21,7 +21,6 @@ constexpr required_command commands[] = {
     {"del", "DEL k"},
     {"pttl", "PTTL k"},
     {"pexpire", "PEXPIRE k 1"},
-    {"hexists", "HEXISTS holdfast:redlock number"},
     {"hincrby", "HINCRBY holdfast:redlock number 1"},
     {"hget", "HGET holdfast:redlock number"},
     {"hset", "HSET holdfast:redlock number 1"},
@@ -49,7 +48,7 @@ constexpr codec_facts facts_of_redlock{
     .rules = {.has_channel = true, .try_is_idempotent = true, .nap_max = 5s},
     .loaded = loaded,
     .holders_script = &lua::scripts::holder,
-    .needs = {.commands = commands, .channels = "hf:redlock:*"},
+    .needs = {.commands = commands, .counts_by_server = true, .channels = "hf:redlock:*"},
     .owner_prefix = "hfr:",
 };
 
@@ -75,7 +74,7 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
   switch (what) {
     case operation::try_lock:
     case operation::resolve:
-      out.call(scripts::vote, 2, 2) << r.key << record_key << r.owner << in_ms(r.ttl);
+      out.call(scripts::vote, 2, 3) << r.key << record_key << r.owner << in_ms(r.ttl) << r.seen;
       return;
     case operation::release:
       return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key), r.owner);
@@ -105,10 +104,12 @@ void codec::append_record_query(command_writer& out) const {
   out.call(scripts::record, {record_key});
 }
 
+// By its text, which needs no second request: of new servers all have to begin before any of them
+// is known to have begun.
 void codec::append_begin(command_writer& out, std::int64_t number, duration max_ttl,
                          const server_state& s) const {
-  out.call(scripts::begin, {record_key}, number, in_ms(max_ttl), std::string_view(s.run_id),
-           std::string_view(s.record.seen));
+  eval(out.out(), scripts::begin, {record_key}, number, in_ms(max_ttl), std::string_view(s.run_id),
+       std::string_view(s.record.seen));
 }
 
 release_message read_message(std::string_view payload) noexcept {

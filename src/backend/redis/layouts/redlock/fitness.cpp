@@ -6,6 +6,7 @@
 
 #include "backend/redis/layouts/redlock/codec.hpp"
 #include "backend/redis/server_time.hpp"
+#include "backend/redis/transport/server_identity.hpp"
 #include "backend/redis/transport/server_info.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
@@ -62,6 +63,9 @@ void read_info(std::string_view info, server_state& to) {
     to.uptime = std::chrono::seconds(*seconds);
   to.keeps_log = info_field(info, "aof_enabled") == "1";
   to.eviction = eviction_warning(info);
+  server_identity identity;
+  read_replication(info, identity);
+  to.history_before = identity.history_before;
 }
 
 // Every vote counts with HINCRBY, and every renewal sets PEXPIRE. FLUSHALL does not erase the

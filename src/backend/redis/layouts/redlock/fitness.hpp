@@ -33,9 +33,21 @@ struct server_state {
   bool keeps_log = false;                      // an append-only file: a restart loses no lock
   bool is_unused = false;  // since it was started, no lock of a Redlock was set or renewed there
   std::string eviction;    // why it may drop locks; empty: it keeps them
+  std::string history_before;  // master_replid2; empty: it was no replica lately
   server_record record;
   time_point asked_at{}, answered_at{};
 
+  // Its record was begun by another process. With an append-only file that may be an earlier one of
+  // the same server. A server that was a replica has the record and the locks of its master.
+  bool is_of_other_process() const noexcept {
+    return !record.begun_at.empty() && record.begun_at != run_id;
+  }
+  bool was_replica() const noexcept { return is_of_other_process() && !history_before.empty(); }
+  // One of both was a replica of the other: it, unless the record is of a process of neither.
+  bool has_record_of(const server_state& other) const noexcept {
+    return is_of_other_process() && run_id != other.run_id &&
+           (record.begun_at == other.run_id || record.begun_at == other.record.begun_at);
+  }
   // Its number is not to be relied on: it has none, or that of an earlier process, which may be an
   // old one without an append-only file.
   bool is_empty() const noexcept;

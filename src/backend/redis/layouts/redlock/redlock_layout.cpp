@@ -265,9 +265,18 @@ const redlock_node* redlock_layout::twin_of(const redlock_node& n) const noexcep
   return nullptr;
 }
 
-void redlock_layout::on_looked(const redlock_node& n, time_point now) {
+// The last description counts of a server that is out of reach.
+const redlock_node* redlock_layout::node_with_record_of(const redlock_node& n) const noexcept {
+  for (const redlock_node* const other : servers_)
+    if (n.last_state().has_record_of(other->last_state()) &&
+        !planted(mutant::copied_record_believed))
+      return other;
+  return nullptr;
+}
+
+void redlock_layout::on_looked(time_point now) {
   for (redlock_node* const other : servers_)
-    if (other->may_vote() && twin_of(*other) == &n) other->look(now);
+    if (other->may_vote() && (twin_of(*other) || node_with_record_of(*other))) other->judge(now);
   begin_records(now);
 }
 
@@ -277,15 +286,18 @@ void redlock_layout::on_looked(const redlock_node& n, time_point now) {
 // record, all servers have to be there, and the numbers go on from the clock. Only where none has
 // ever voted the servers are new, and begin at once.
 void redlock_layout::begin_records(time_point now) {
-  const auto may_begin = [this](const redlock_node* n) {
-    return n->state() && n->state()->is_empty() &&
+  const auto is_empty = [](const redlock_node* n) {
+    return n->state() && n->state()->is_empty() && !n->has_copy();
+  };
+  const auto may_begin = [&](const redlock_node* n) {
+    return is_empty(n) &&
            (n->state()->may_begin_anew(settings_.max_ttl) || planted(mutant::record_begun_early));
   };
   time_point noticed{};
   std::size_t known = 0, unused = 0, fresh = 0, begun = 0, empty = 0;
   std::int64_t most = 0;
   for (const redlock_node* const n : servers_) {
-    empty += n->state() && n->state()->is_empty();
+    empty += is_empty(n);
     if (may_begin(n)) noticed = std::max(noticed, n->state()->asked_at);
   }
   if (empty == 0) return;
@@ -293,7 +305,7 @@ void redlock_layout::begin_records(time_point now) {
     if (!n->state()) continue;
     ++known;
     unused += n->state()->is_gone() && n->state()->is_unused;
-    if (n->state()->is_empty()) continue;
+    if (n->state()->is_empty() || n->has_copy()) continue;
     ++begun;
     if (n->state()->asked_at >= noticed) ++fresh;
     const std::int64_t number = *n->state()->record.number;
