@@ -116,6 +116,19 @@ std::string a_server_that_was_a_replica_does_not_vote() {
   return a_copy_votes(w, w.open());
 }
 
+std::string a_copied_loss_is_no_older_than_the_copy() {
+  three_servers w;
+  client c = w.open();
+  w.third.flushall();
+  (void)c.mutex("x").acquire();  // finds it out
+  w.pass(50s);
+  w.copy_loss(w.second, w.third);
+  std::error_code ec;
+  (void)c.mutex("x").try_acquire(ec);
+  w.pass(50s);
+  return w.number_at(w.second) == 0 ? "" : "it votes before the locks that it has lost have ended";
+}
+
 // The third server votes for a grant, and loses its data before the grant is made.
 std::string an_empty_server_waits_for_grants_that_are_under_way() {
   three_servers w({500, 500, 500});
@@ -190,6 +203,7 @@ constexpr scenario of_redlock[] = {
     {mutant::copied_record_believed, "redis", a_server_with_the_record_of_another_does_not_vote},
     {mutant::former_replica_votes, "redis", a_server_that_was_a_replica_does_not_vote},
     {mutant::none, "redis", nor_does_it_while_it_is_connected, "copied_record_votes"},
+    {mutant::none, "redis", a_copied_loss_is_no_older_than_the_copy, "copied_pause_counts"},
     {mutant::restarted_server_votes, "redis", a_server_that_was_started_lately_does_not_vote},
     {mutant::old_record_believed, "redis", a_record_of_an_earlier_process_is_old},
     {mutant::new_record_believed, "redis", a_record_that_was_begun_since_proves_nothing},

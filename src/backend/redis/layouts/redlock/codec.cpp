@@ -24,7 +24,6 @@ constexpr required_command commands[] = {
     {"hincrby", "HINCRBY holdfast:redlock number 1"},
     {"hget", "HGET holdfast:redlock number"},
     {"hset", "HSET holdfast:redlock number 1"},
-    {"hsetnx", "HSETNX holdfast:redlock number 1"},
     {"hmget", "HMGET holdfast:redlock number"},
     {"scan", "SCAN 0", needed_for::inspection},
     {"type", "TYPE k", needed_for::inspection},
@@ -100,8 +99,8 @@ void codec::append_raise(command_writer& out, const lock_request& r, std::int64_
   out.call(scripts::raise, 2, 2) << r.key << record_key << r.owner << number;
 }
 
-void codec::append_record_query(command_writer& out) const {
-  out.call(scripts::record, {record_key});
+void codec::append_record_query(command_writer& out, std::string_view process) const {
+  out.call(scripts::record, {record_key}, process);
 }
 
 // By its text, which needs no second request: of new servers all have to begin before any of them

@@ -30,8 +30,9 @@ class redlock_node::question final : public reply_handler {
 
  private:
   void query_record(time_point now) {
-    home_.over_.submit(*this, now,
-                       [&](request_writer& w) { home_.home_.codec().append_record_query(w); });
+    home_.over_.submit(*this, now, [&](request_writer& w) {
+      home_.home_.codec().append_record_query(w, home_.over_.server_stamp());
+    });
   }
   void query_statistics(time_point now) {
     ++awaited_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backend/redis/layouts/scripts.hpp"
 #include "tests/unit/backend/redis/layouts/redlock/three_servers.hpp"
 
 namespace holdfast::redis {
@@ -106,6 +107,20 @@ TEST(redlock_layout, an_attempt_that_was_withdrawn_asks_no_more_servers) {
   EXPECT_FALSE(c.mutex("x").try_acquire_for(1200ms));
   w.pass(1s);
   for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
+}
+
+// The third server has lost the script of the attempt, and its answer to it is late.
+TEST(redlock_layout, an_attempt_that_was_withdrawn_is_not_sent_again_by_its_text) {
+  three_servers w;
+  client c = w.open();
+  w.command_at(w.model, {"SET", "x", "another client", "PX", "30000"});
+  w.third.script_flush();
+  w.command_at(w.third, {"SCRIPT", "LOAD", redlock::scripts::release.text});
+  w.stopped = {&w.third};
+  w.at(300ms, [&] { w.stopped.clear(); });
+  EXPECT_FALSE(c.mutex("x").try_acquire_for(200ms));
+  w.pass(1s);
+  EXPECT_FALSE(w.third.string_at("x"));
 }
 
 TEST(redlock_layout, new_servers_begin_with_the_clock) {
@@ -291,6 +306,21 @@ TEST(redlock_layout, a_server_that_was_a_replica_does_not_vote_though_its_master
   client c = w.open();
   lease held = c.mutex("x").acquire();
   EXPECT_FALSE(w.second.string_at("x"));
+}
+
+TEST(redlock_layout, a_server_that_was_a_replica_of_an_emptied_one_has_a_pause_of_its_own) {
+  three_servers w;
+  client c = w.open();
+  w.third.flushall();
+  (void)c.mutex("x").acquire();  // finds it out
+  w.pass(50s);
+  w.copy_loss(w.second, w.third);
+  std::error_code ec;
+  (void)c.mutex("x").try_acquire(ec);
+  w.pass(50s);
+  EXPECT_EQ(w.number_at(w.second), 0);
+  w.pass(15s);
+  EXPECT_GT(w.number_at(w.second), 0);
 }
 
 TEST(redlock_layout, a_copied_record_that_is_deleted_is_begun_by_the_numbers_of_the_others) {

@@ -38,6 +38,12 @@ struct three_servers : on_model {
     server.flushall();
     command_at(server, {"HSET", record, "number", number, "max-ttl", "60000", "begun-at", begun});
   }
+  // The same, while the other has lost its record.
+  void copy_loss(sim::model_redis& server, sim::model_redis& of) {
+    const std::string since(of.field_at(record, "gone-since")), at(of.field_at(record, "gone-at"));
+    server.flushall();
+    command_at(server, {"HSET", record, "gone-since", since, "gone-at", at});
+  }
   std::size_t count_at(std::int64_t number) {
     std::size_t out = 0;
     for (sim::model_redis* const s : all) out += number_at(*s) >= number;
