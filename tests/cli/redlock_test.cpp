@@ -98,6 +98,7 @@ TEST_F(redlock, diagnose_names_the_server_that_does_not_vote) {
   EXPECT_NE(page.out().find("127.0.0.1:" + std::to_string((*servers_)[2].port())),
             std::string::npos)
       << page.out();
+  EXPECT_NE(page.out().find("each server counts its votes"), std::string::npos) << page.out();
 }
 
 }  // namespace
