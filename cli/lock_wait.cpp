@@ -55,8 +55,8 @@ int lock_wait::obtain() {
   terms_ = terms_of(arguments_, at_.parsed);
   if (const int signal = open()) return signal;
   refuse_useless_options();
-  if (const int signal = try_once()) return give_up(signal);
   const bool waits = !arguments_.nonblock && (!arguments_.wait || arguments_.wait->count() > 0);
+  if (const int signal = try_once(waits)) return give_up(signal);
   if (!held_ && waits) {
     refuse_wait_for_outer_run(arguments_, at_);
     if (const int signal = wait_for_turn()) return give_up(signal);
@@ -108,9 +108,14 @@ void lock_wait::refuse_useless_options() const {
                       "URL's strict=1");
 }
 
-int lock_wait::try_once() {
+int lock_wait::try_once(bool waits) {
   const auto attempt = [&](const std::stop_token& stop) {
-    held_ = take(*client_, arguments_, std::chrono::nanoseconds{0}, stop);
+    try {
+      held_ = take(*client_, arguments_, std::chrono::nanoseconds{0}, stop);
+    } catch (const lock_error& e) {
+      // Servers that reply but do not vote yet are waited for.
+      if (!waits || e.code() != errc::no_quorum) throw;
+    }
     if (held_ && has_ttl()) held_.confirm(terms().ttl);
   };
   if (!at_.local()) return run_interruptibly(signals_, attempt);
@@ -128,7 +133,7 @@ int lock_wait::wait_for_turn() {
 }
 
 void lock_wait::leave() noexcept {
-  if (client_ && !has_ttl() && has_deadline()) client_->close();
+  if (client_ && has_deadline()) client_->close();
 }
 
 int lock_wait::give_up(int signal) {

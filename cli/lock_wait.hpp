@@ -21,8 +21,8 @@ class lock_wait {
     refuse_memory(at_);
   }
 
-  // Closes the client where its nodes would outlive this process: with a session. Blocks for the
-  // URL's close-timeout at most.
+  // Closes the client where its requests would outlive this process: the nodes of a session, and
+  // keys whose withdrawal is under way. Blocks for the URL's close-timeout at most.
   void leave() noexcept;
 
   // 0 when the answer is granted or busy (held() is empty then); else the signal that ended the
@@ -39,7 +39,7 @@ class lock_wait {
  private:
   int open();
   void refuse_useless_options() const;
-  int try_once();
+  int try_once(bool waits);
   int wait_for_turn();
   void fit_terms_to_lease();
   int give_up(int signal);

@@ -45,7 +45,8 @@ class lookout {
         if (where_.holders(arguments_.name).empty()) return true;
       } catch (const lock_error& e) {
         const bool is_over = steady_clock::now() >= until_ && !stop.stop_requested();
-        if (e.code() != errc::unavailable || is_over) throw;
+        const bool is_outage = e.code() == errc::unavailable || e.code() == errc::no_quorum;
+        if (!is_outage || is_over) throw;
       }
       const auto now = steady_clock::now();
       if (now >= until_ || stop.stop_requested()) return false;

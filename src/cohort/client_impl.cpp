@@ -116,6 +116,19 @@ client_impl::~client_impl() {
   for (local_lock* const s : local_locks_) delete s;
 }
 
+namespace {
+
+const char* noun_of(lock_kind k) noexcept {
+  switch (k) {
+    case lock_kind::mutex: return "mutex";
+    case lock_kind::shared_mutex: return "shared_mutex";
+    case lock_kind::semaphore: break;
+  }
+  return "semaphore";
+}
+
+}  // namespace
+
 // With the table's mutex.
 local_lock* client_impl::find_local_lock(std::string_view name, const cohort::lock_rules& rules,
                                          std::uint32_t permits) {
@@ -138,13 +151,14 @@ local_lock* client_impl::find_local_lock(std::string_view name, const cohort::lo
 local_lock& client_impl::local_lock_for(std::string_view name, lock_kind kind,
                                         std::uint32_t permits) {
   if (const auto fault = seam::name_fault(name); !fault.empty())
-    base::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
+    base::fail(errc::bad_name, noun_of(kind), std::string(fault), {}, text_);
   if (auto fault = stores().first().name_fault(name); !fault.empty())
-    base::fail(errc::bad_name, "mutex", std::move(fault), {}, text_);
+    base::fail(errc::bad_name, noun_of(kind), std::move(fault), {}, text_);
   if (!is_of_this_process())
-    base::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
+    base::fail(errc::forked, noun_of(kind), "open a client of its own after fork()", name, text_);
   const cohort::lock_rules& of_kind = rules(kind);
-  if (!of_kind.locks) base::fail(errc::unsupported, "mutex", stores().lack_of(kind), name, text_);
+  if (!of_kind.locks)
+    base::fail(errc::unsupported, noun_of(kind), stores().lack_of(kind), name, text_);
   const std::lock_guard guard(local_locks_mutex_);
   local_lock* found = find_local_lock(name, of_kind, permits);
   if (!found) {

@@ -11,7 +11,8 @@ redlock_servers::redlock_servers(std::size_t count, history before, const redis_
 
 void redlock_servers::give_record(redis_server& s, long number, long max_ttl_ms) {
   s.command({"HSET", "holdfast:redlock", "number", std::to_string(number), "max-ttl",
-             std::to_string(max_ttl_ms), "begun-at", "an earlier process"});
+             std::to_string(max_ttl_ms), "begun-at",
+             "an earlier process at " + std::to_string(s.port())});
 }
 
 std::string redlock_servers::url() const {

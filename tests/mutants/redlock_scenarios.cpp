@@ -77,6 +77,58 @@ std::string an_empty_server_gets_the_number_of_a_majority() {
   return w.number_at(w.third) >= 500 ? "" : "its numbers begin anew";
 }
 
+std::string emptied_servers_are_not_taken_for_new_ones() {
+  three_servers w;
+  client holder = w.open();
+  const lease held = holder.mutex("x").acquire();
+  for (sim::model_redis* const s : w.all) s->flushall();
+  client other = w.open();
+  std::error_code ec;
+  return other.mutex("x").try_acquire(ec) && held.held() ? "two hold the lock" : "";
+}
+
+// The second server was a replica of another one for a moment.
+std::string a_copy_votes(three_servers& w, const client& c) {
+  const lease held = c.mutex("x").acquire();
+  return w.second.string_at("x") ? "a server votes that has lost its own locks" : "";
+}
+
+std::string a_server_with_the_record_of_another_does_not_vote() {
+  three_servers w;
+  w.second.set_keeps_log(true);
+  w.copy_record(w.second, w.model);
+  return a_copy_votes(w, w.open());
+}
+
+std::string nor_does_it_while_it_is_connected() {
+  three_servers w;
+  const client c = w.open();
+  w.copy_record(w.second, w.model);
+  return a_copy_votes(w, c);
+}
+
+std::string a_server_that_was_a_replica_does_not_vote() {
+  three_servers w;
+  w.second.set_keeps_log(true);
+  w.command_at(w.second, {"HSET", w.record, "begun-at", "elsewhere"});
+  w.command_at(w.second, {"REPLICAOF", "elsewhere", "6379"});
+  w.command_at(w.second, {"REPLICAOF", "NO", "ONE"});
+  return a_copy_votes(w, w.open());
+}
+
+std::string a_copied_loss_is_no_older_than_the_copy() {
+  three_servers w;
+  client c = w.open();
+  w.third.flushall();
+  (void)c.mutex("x").acquire();  // finds it out
+  w.pass(50s);
+  w.copy_loss(w.second, w.third);
+  std::error_code ec;
+  (void)c.mutex("x").try_acquire(ec);
+  w.pass(50s);
+  return w.number_at(w.second) == 0 ? "" : "it votes before the locks that it has lost have ended";
+}
+
 // The third server votes for a grant, and loses its data before the grant is made.
 std::string an_empty_server_waits_for_grants_that_are_under_way() {
   three_servers w({500, 500, 500});
@@ -147,6 +199,11 @@ constexpr scenario of_redlock[] = {
     {mutant::late_vote_raised, "redis", a_late_vote_is_not_raised},
     {mutant::record_begun_at_one, "redis", an_empty_server_gets_the_number_of_a_majority},
     {mutant::record_begun_early, "redis", an_empty_server_waits_for_grants_that_are_under_way},
+    {mutant::used_server_is_new, "redis", emptied_servers_are_not_taken_for_new_ones},
+    {mutant::copied_record_believed, "redis", a_server_with_the_record_of_another_does_not_vote},
+    {mutant::former_replica_votes, "redis", a_server_that_was_a_replica_does_not_vote},
+    {mutant::none, "redis", nor_does_it_while_it_is_connected, "copied_record_votes"},
+    {mutant::none, "redis", a_copied_loss_is_no_older_than_the_copy, "copied_pause_counts"},
     {mutant::restarted_server_votes, "redis", a_server_that_was_started_lately_does_not_vote},
     {mutant::old_record_believed, "redis", a_record_of_an_earlier_process_is_old},
     {mutant::new_record_believed, "redis", a_record_that_was_begun_since_proves_nothing},

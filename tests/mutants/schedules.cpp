@@ -124,7 +124,6 @@ constexpr killer_seed seeds[] = {
     {"passing_lock_shown_free", 60096, "curator"},
     {"second_phase_missing", 1, "redlock"},
     {"late_vote_raised", 65, "redlock"},
-    {"restarted_server_votes", 173, "redlock"},
     {"deadline_from_reply", 1243, "redlock"},
 };
 

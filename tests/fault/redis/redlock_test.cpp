@@ -158,6 +158,59 @@ TEST_F(redlock, a_server_that_was_emptied_continues_with_the_numbers_of_the_othe
   EXPECT_GT(c.mutex("x").acquire().token(), token);
 }
 
+TEST_F(redlock, servers_that_were_all_emptied_while_they_ran_do_not_vote_at_once) {
+  redlock_servers s(3);
+  for (std::size_t i = 0; i < s.size(); ++i)
+    s[i].command({"HSET", "holdfast:redlock", "max-ttl", "4000"});
+  const std::string terms = "&ttl=4s&max-ttl=4s";
+  const auto c = open(s, terms);
+  auto held = c.mutex("x").acquire();
+  const auto token = held.token();
+  for (std::size_t i = 0; i < s.size(); ++i) s[i].command({"FLUSHALL"});
+  const auto other = open(s, terms);
+  std::error_code ec;
+  while (held.held()) {
+    const auto next = other.mutex("x").try_acquire(ec);
+    EXPECT_FALSE(next && held.held());
+    std::this_thread::sleep_for(20ms);
+  }
+  auto next = other.mutex("x").try_acquire_for(in_bounds);
+  ASSERT_TRUE(next);
+  EXPECT_GT(next.token(), token);
+}
+
+// They were just started, so that they do not vote yet; their records are begun without a pause.
+TEST_F(redlock, new_servers_begin_their_records_at_once) {
+  redlock_servers s(3, redlock_servers::history::fresh);
+  const auto c = open(s);
+  for (std::size_t i = 0; i < s.size(); ++i)
+    EXPECT_TRUE(eventually([&] {
+      return !s[i].command({"HGET", "holdfast:redlock", "number"}).text.empty();
+    })) << i;
+}
+
+TEST_F(redlock, a_server_that_was_a_replica_of_another_does_not_vote_until_its_record_is_deleted) {
+  redlock_servers s(3);
+  for (std::size_t i = 0; i < s.size(); ++i)
+    s[i].command({"HSET", "holdfast:redlock", "max-ttl", "2000", "begun-at", s[i].info("run_id")});
+  const auto c = open(s, "&ttl=2s&max-ttl=2s");
+  s[1].replicate(s[0]);
+  s[1].promote();
+  EXPECT_TRUE(c.mutex("x").try_acquire_for(in_bounds));
+  s[2].kill_hard();
+  EXPECT_TRUE(eventually([&] {
+    const told t = told_by([&] { (void)c.mutex("x").try_acquire(); });
+    return t.code == errc::no_quorum &&
+           t.text.find("has the record of 127.0.0.1:" + std::to_string(s[0].port())) != t.text.npos;
+  }));
+  s[2].start();
+  s[1].command({"DEL", "holdfast:redlock"});
+  EXPECT_TRUE(eventually([&] {
+    (void)c.mutex("x").try_acquire_for(in_bounds);
+    return s[1].command({"HGET", "holdfast:redlock", "begun-at"}).text == s[1].info("run_id");
+  }));
+}
+
 TEST_F(redlock, a_server_that_may_evict_keys_does_not_vote) {
   redlock_servers s(3);
   for (std::size_t i : {0u, 1u}) {
@@ -168,6 +221,15 @@ TEST_F(redlock, a_server_that_may_evict_keys_does_not_vote) {
   const told t = told_by([&] { (void)c.mutex("x").try_acquire(); });
   EXPECT_EQ(t.code, errc::no_quorum);
   EXPECT_THAT(t.text, HasSubstr("allkeys-lru"));
+}
+
+TEST_F(redlock, opening_fails_where_a_majority_does_not_permit_info) {
+  redlock_servers s(3);
+  for (const std::size_t i : {0u, 1u}) s[i].command({"ACL", "SETUSER", "default", "-info"});
+  const told t = told_by([&] { (void)open(s); });
+  EXPECT_EQ(t.code, errc::no_quorum);
+  EXPECT_THAT(t.text, HasSubstr("NOPERM"));
+  EXPECT_LT(t.took, 4s);
 }
 
 TEST_F(redlock, clients_with_different_limits_are_told) {

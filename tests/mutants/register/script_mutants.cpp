@@ -76,7 +76,11 @@ std::vector<mutant> about_owners_and_numbers() {
 std::vector<mutant> about_redlock() {
   return {
       in_scripts("empty_server_votes", "A server that has lost its number does not vote (5)",
-                 {{"redlock/vote", "redis.call('HEXISTS', KEYS[2], 'number') == 0", "false"}}),
+                 {{"redlock/vote", "not record[1] or record[2] ~= ARGV[3]", "false"}}),
+      in_scripts("copied_record_votes", "Nor does one that has another server's record (3)",
+                 {{"redlock/vote", "record[2] ~= ARGV[3]", "false"}}),
+      in_scripts("copied_pause_counts", "A pause is that of the server's own process (3)",
+                 {{"redlock/record", "gone[2] ~= ARGV[1]", "false"}}),
       in_scripts("unowned_lock_raised", "A server is raised only while it has the lock (5)",
                  {{"redlock/raise", "redis.pcall('GET', KEYS[1]) ~= ARGV[1]", "false"}}),
       in_scripts("unowned_lock_deleted", "A release compares the owner (4)",

@@ -46,11 +46,9 @@ void redlock_store::prepare(master& m, std::int64_t number) {
   const int c = m.runs->connect(nobody_listens);
   const std::string text = std::to_string(number);
   const std::string most = std::to_string(max_ttl().count() / 1'000'000);
-  const std::vector<std::string_view>
-      hset{"HSET",     record_of_master,
-           "number",   text,
-           "max-ttl",  most,
-           "begun-at", m.keeps_log ? std::string_view("before") : m.runs->run_id()};
+  const std::string begun = (m.keeps_log ? "before " : "") + m.runs->run_id();
+  const std::vector<std::string_view> hset{"HSET", record_of_master, "number", text, "max-ttl",
+                                           most,   "begun-at",       begun};
   m.runs->execute(c, hset);
   m.runs->disconnect(c);
 }

@@ -85,7 +85,7 @@ class redlock_store final : public store_model {
   void flush(master&);
   void step_clock(master&, moment by);
   void refuse(master&, trouble, moment lasts);
-  void note_lost_records(bool may_vote_at_once);
+  void note_lost_records();
   static void set_refusal(master&, trouble, bool begins);
 
   world& world_;

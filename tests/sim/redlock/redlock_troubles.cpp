@@ -46,27 +46,24 @@ void redlock_store::kill(master& m, moment lasts, kept what) {
 // Its uptime counts from here.
 void redlock_store::come_back(master& m, kept what) {
   world_.change_server([&] { m.runs->restart(what); });
-  if (what != kept::everything) note_lost_records(false);
+  if (what != kept::everything) note_lost_records();
 }
 
 void redlock_store::restart() {
   for (master& m : masters_) come_back(m, kept::everything);
 }
 
-// Its uptime shows nothing of it.
 void redlock_store::flush(master& m) {
   world_.change_server([&] { m.runs->flushall(); });
-  note_lost_records(true);
+  note_lost_records();
 }
 
-// Where fewer than a majority have their record, the numbers begin again from a client's clock. So
-// do votes, of servers that have run for long enough.
-void redlock_store::note_lost_records(bool may_vote_at_once) {
+// Where fewer than a majority have their record, the numbers begin again from a client's clock.
+void redlock_store::note_lost_records() {
   int known = 0;
   for (int i = 0; i < servers(); ++i) known += number_at(i) > 0;
   if (known >= majority()) return;
   world_.watch->forget_numbers();
-  if (may_vote_at_once) world_.watch->unsafe(max_ttl() + world_.lease_max());
 }
 
 // Forward: keys expire early, and a server that was restarted seems older than it is.

@@ -39,6 +39,7 @@ class diagnosis final : public admin_query<std::vector<finding>> {
     for (const layout_needs& needs : of_layouts) {
       if (facts_.counter_key.empty()) facts_.counter_key = needs.counter;
       facts_.counts_by_lock = facts_.counts_by_lock || needs.counts_by_lock;
+      facts_.counts_by_server = facts_.counts_by_server || needs.counts_by_server;
       facts_.channels.append(facts_.channels.empty() ? "" : " &").append(needs.channels);
       facts_.has_transactions = facts_.has_transactions || needs.has_transactions;
       require(needs.commands);

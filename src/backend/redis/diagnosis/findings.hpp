@@ -29,6 +29,7 @@ struct server_facts {
   fact fsync, save, replicas_needed;  // CONFIG GET appendfsync, save, min-replicas-to-write
   std::string_view counter_key;       // empty: the layout has none for all locks
   bool counts_by_lock = false;        // but one for each
+  bool counts_by_server = false;      // or one at each server of a Redlock
   std::string channels;               // that it listens to
   fact counter;                       // its value
   fact pings, times;                  // known: all were answered

@@ -69,6 +69,11 @@ finding grade_latency(const server_facts& f) {
 finding grade_counter(const server_facts& f) {
   if (f.counts_by_lock)
     return {"counter", grade::good, "each lock of this layout has a counter of its own", {}};
+  if (f.counts_by_server)
+    return {"counter",
+            grade::good,
+            "each server counts its votes: a token is a number that a majority has reached",
+            {}};
   if (f.counter_key.empty())
     return {"counter", grade::warn,
             "this layout has no fencing tokens: nothing but the deadline protects what is locked",

@@ -26,7 +26,8 @@ struct layout_needs {
   // The key of its number counter, which is also the key in the calls; empty: it has none, and the
   // calls have a key that the user need not reach.
   std::string_view counter;
-  bool counts_by_lock = false;  // it has one for each lock instead
+  bool counts_by_lock = false;    // it has one for each lock instead
+  bool counts_by_server = false;  // each of several servers counts its votes
   // The pattern of its channels; of layouts with one for each lock that of all of them, which a
   // user need not reach.
   std::string_view channels = "hf:*";

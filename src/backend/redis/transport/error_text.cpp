@@ -31,6 +31,11 @@ constexpr error_meaning meanings[] = {
     {"MOVED", errc::refused, false, false, "this is a cluster; its URL begins with redis+cluster:"},
 };
 
+// Of a command in a script: Redis 6.0 and 7.0, and later versions. They have the code ERR.
+constexpr std::string_view denied_to_script[] = {"The user executing the script can't ",
+                                                 "ACL failure in script"};
+constexpr std::string_view denied_code = "NOPERM";
+
 // Redis 6.0 or later, and earlier versions. Neither has a code of its own.
 constexpr std::string_view without_password[] = {"ERR AUTH <password> called without any password",
                                                  "ERR Client sent AUTH, but no password is set"};
@@ -64,7 +69,10 @@ const error_meaning* meaning_of(std::string_view text,
                                 std::span<const error_meaning> more) noexcept {
   for (const std::string_view start : without_password)
     if (text.starts_with(start)) return &no_password_needed;
-  const std::string_view code = code_of(text);
+  const bool is_denied = std::ranges::any_of(denied_to_script, [&](std::string_view part) {
+    return text.find(part) != text.npos;
+  });
+  const std::string_view code = is_denied ? denied_code : code_of(text);
   for (const auto table : {std::span<const error_meaning>(meanings), more})
     for (const error_meaning& m : table)
       if (m.code == code) return &m;

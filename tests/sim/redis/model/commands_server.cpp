@@ -28,6 +28,11 @@ void run_flushall(call& c) {
   c.out.status("OK");
 }
 
+std::string stats_of(std::string_view command) {
+  return "cmdstat_" + std::string(command) +
+         ":calls=1,usec=1,usec_per_call=1.00,rejected_calls=0,failed_calls=0\r\n";
+}
+
 void run_info(call& c) {
   const auto wants = [&](std::string_view section) {
     if (c.argv.size() == 1) return true;
@@ -53,6 +58,11 @@ void run_info(call& c) {
   if (wants("replication")) {
     if (!text.empty()) text += "\r\n";
     text += c.on.replicates.text(c.on.readonly, c.on.now());
+  }
+  if (c.argv.size() > 1 && wants("commandstats")) {
+    if (!text.empty()) text += "\r\n";
+    text += "# Commandstats\r\n" + stats_of("info");
+    for (const std::string_view name : c.on.counted) text += stats_of(name);
   }
   c.out.bulk(text);
 }

@@ -52,6 +52,7 @@ void server::begin_life() {
   run_id = sha1_hex("run " + name_ + std::to_string(++lives_));
   last_id_ = 2;
   scripts.clear();
+  counted.clear();
 }
 
 // The answer to a command that is refused before it is run or queued, in Redis' order.

@@ -25,7 +25,10 @@ class server {
   // Checks one command as Redis does and runs it, queues it or refuses it.
   void process(connection&, arguments);
   void run(connection& c, const command& what, arguments argv) {
-    wrote_ = wrote_ || what.is(writes);
+    if (what.is(writes)) {
+      wrote_ = true;
+      counted.insert(what.name);
+    }
     call one{*this, c, argv, resp_writer(c.out)};
     what.run(one);
   }
@@ -61,6 +64,7 @@ class server {
   connection for_scripts;  // the client that redis.call speaks through
   std::map<std::string, std::string, std::less<>> passwords;  // of users
   std::set<std::string, std::less<>> forbidden;
+  std::set<std::string_view> counted;  // commands that have written since the process started
   std::string run_id;
   const server_address address;
   replication replicates;

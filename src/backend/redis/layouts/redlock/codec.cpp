@@ -21,11 +21,9 @@ constexpr required_command commands[] = {
     {"del", "DEL k"},
     {"pttl", "PTTL k"},
     {"pexpire", "PEXPIRE k 1"},
-    {"hexists", "HEXISTS holdfast:redlock number"},
     {"hincrby", "HINCRBY holdfast:redlock number 1"},
     {"hget", "HGET holdfast:redlock number"},
     {"hset", "HSET holdfast:redlock number 1"},
-    {"hsetnx", "HSETNX holdfast:redlock number 1"},
     {"hmget", "HMGET holdfast:redlock number"},
     {"scan", "SCAN 0", needed_for::inspection},
     {"type", "TYPE k", needed_for::inspection},
@@ -49,7 +47,7 @@ constexpr codec_facts facts_of_redlock{
     .rules = {.has_channel = true, .try_is_idempotent = true, .nap_max = 5s},
     .loaded = loaded,
     .holders_script = &lua::scripts::holder,
-    .needs = {.commands = commands, .channels = "hf:redlock:*"},
+    .needs = {.commands = commands, .counts_by_server = true, .channels = "hf:redlock:*"},
     .owner_prefix = "hfr:",
 };
 
@@ -75,7 +73,7 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
   switch (what) {
     case operation::try_lock:
     case operation::resolve:
-      out.call(scripts::vote, 2, 2) << r.key << record_key << r.owner << in_ms(r.ttl);
+      out.call(scripts::vote, 2, 3) << r.key << record_key << r.owner << in_ms(r.ttl) << r.seen;
       return;
     case operation::release:
       return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key), r.owner);
@@ -101,14 +99,16 @@ void codec::append_raise(command_writer& out, const lock_request& r, std::int64_
   out.call(scripts::raise, 2, 2) << r.key << record_key << r.owner << number;
 }
 
-void codec::append_record_query(command_writer& out) const {
-  out.call(scripts::record, {record_key});
+void codec::append_record_query(command_writer& out, std::string_view process) const {
+  out.call(scripts::record, {record_key}, process);
 }
 
+// By its text, which needs no second request: of new servers all have to begin before any of them
+// is known to have begun.
 void codec::append_begin(command_writer& out, std::int64_t number, duration max_ttl,
                          const server_state& s) const {
-  out.call(scripts::begin, {record_key}, number, in_ms(max_ttl), std::string_view(s.run_id),
-           std::string_view(s.record.seen));
+  eval(out.out(), scripts::begin, {record_key}, number, in_ms(max_ttl), std::string_view(s.run_id),
+       std::string_view(s.record.seen));
 }
 
 release_message read_message(std::string_view payload) noexcept {

@@ -22,7 +22,7 @@ class codec final : public retrying_codec {
 
   // Raises the server's number to this one, where the server has granted an attempt of this owner.
   void append_raise(command_writer&, const lock_request&, std::int64_t number) const;
-  void append_record_query(command_writer&) const;
+  void append_record_query(command_writer&, std::string_view process) const;
   void append_begin(command_writer&, std::int64_t number, duration max_ttl,
                     const server_state&) const;
 };

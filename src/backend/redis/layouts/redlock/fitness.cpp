@@ -6,6 +6,7 @@
 
 #include "backend/redis/layouts/redlock/codec.hpp"
 #include "backend/redis/server_time.hpp"
+#include "backend/redis/transport/server_identity.hpp"
 #include "backend/redis/transport/server_info.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
@@ -34,6 +35,10 @@ duration young_for(const server_state& s, duration max_ttl) noexcept {
   return std::max<duration>(max_ttl - age_of(s), {});
 }
 
+std::string seconds_text(duration d) {
+  return base::text_of(std::chrono::ceil<std::chrono::seconds>(d));
+}
+
 // The locks of this record were set while this process ran, or an append-only file brought them
 // back.
 bool has_all_locks(const server_state& s) noexcept {
@@ -58,6 +63,21 @@ void read_info(std::string_view info, server_state& to) {
     to.uptime = std::chrono::seconds(*seconds);
   to.keeps_log = info_field(info, "aof_enabled") == "1";
   to.eviction = eviction_warning(info);
+  server_identity identity;
+  read_replication(info, identity);
+  to.history_before = identity.history_before;
+}
+
+// Every vote counts with HINCRBY, and every renewal sets PEXPIRE. FLUSHALL does not erase the
+// statistics, and CONFIG RESETSTAT is the first command in the statistics that it begins. Before
+// Redis 7.0 these do not name the subcommands of CONFIG.
+void read_statistics(std::string_view info, server_state& to) {
+  constexpr std::string_view of_use[] = {"cmdstat_hincrby", "cmdstat_pexpire",
+                                         "cmdstat_config|resetstat", "cmdstat_config"};
+  const auto is_counted = [&](std::string_view name) { return !info_field(info, name).empty(); };
+  const bool has_statistics = info.find("\ncmdstat_") != info.npos;
+  to.is_unused = (has_statistics && std::ranges::none_of(of_use, is_counted)) ||
+                 planted(mutant::used_server_is_new);
 }
 
 server_record read_record(const value& v) {
@@ -79,11 +99,18 @@ server_record read_record(const value& v) {
 fitness judge(const server_state& s, duration max_ttl) {
   if (!s.eviction.empty() && !planted(mutant::evicting_server_votes))
     return {s.eviction, look_again};
-  if (s.is_empty())
-    return {s.record.number
-                ? "it was restarted without an append-only file and may have an old record"
-                : "it has no record of earlier locks: it is new, or has lost its data",
-            std::clamp<duration>(max_ttl - s.empty_for(), 500ms, look_again)};
+  if (s.record.is_unreadable)
+    return {"its record has no number; delete the key holdfast:redlock there, and it votes again "
+            "after max-ttl",
+            look_again};
+  if (s.is_empty()) {
+    const duration rest = max_ttl - s.empty_for();
+    return {(s.record.number
+                 ? "it was restarted without an append-only file and may have an old record"
+                 : "it has no record of earlier locks: it is new, or has lost its data") +
+                (rest > duration{} ? "; it may vote in " + seconds_text(rest) : std::string()),
+            std::clamp<duration>(rest, 500ms, look_again)};
+  }
   if (s.record.max_ttl != max_ttl)
     return {"its record is for max-ttl=" + base::text_of(s.record.max_ttl) +
                 ", and this client has max-ttl=" + base::text_of(max_ttl) +
@@ -92,7 +119,7 @@ fitness judge(const server_state& s, duration max_ttl) {
   const duration young = has_all_locks(s) ? duration{} : young_for(s, max_ttl);
   if (young <= duration{} || planted(mutant::restarted_server_votes)) return {};
   return {"it was started not long ago and may have lost locks; it votes again in " +
-              base::text_of(std::chrono::ceil<std::chrono::seconds>(young)),
+              seconds_text(young),
           std::max<duration>(young, 500ms)};
 }
 

@@ -265,64 +265,77 @@ const redlock_node* redlock_layout::twin_of(const redlock_node& n) const noexcep
   return nullptr;
 }
 
-void redlock_layout::on_looked(const redlock_node& n, time_point now) {
+// The last description counts of a server that is out of reach.
+const redlock_node* redlock_layout::node_with_record_of(const redlock_node& n) const noexcept {
+  for (const redlock_node* const other : servers_)
+    if (n.last_state().has_record_of(other->last_state()) &&
+        !planted(mutant::copied_record_believed))
+      return other;
+  return nullptr;
+}
+
+void redlock_layout::on_looked(time_point now) {
   for (redlock_node* const other : servers_)
-    if (other->may_vote() && twin_of(*other) == &n) other->look(now);
+    if (other->may_vote() && (twin_of(*other) || node_with_record_of(*other))) other->judge(now);
   begin_records(now);
 }
 
-// A server without a record, or with an old one, gets its number from a majority of all servers:
-// each grant has left its number at a majority, so one of them has it. They are asked once no grant
-// can be under way any more for which it has voted. Where a majority has lost its record, or never
-// had one, all servers have to be there, and the numbers go on from the clock.
+// A server without a record, or with an old one, gets its number from others: each grant has left
+// its number at a majority, so one of the servers that are asked has it. They are asked once no
+// grant can be under way any more for which the server has voted. Where too many have lost their
+// record, all servers have to be there, and the numbers go on from the clock. Only where none has
+// ever voted the servers are new, and begin at once.
 void redlock_layout::begin_records(time_point now) {
-  time_point noticed{};
-  std::size_t known = 0, fresh = 0, begun = 0, empty = 0;
-  std::int64_t most = 0;
-  const auto may_begin = [this](const redlock_node* n) {
-    return n->state() && n->state()->is_empty() &&
+  const auto is_empty = [](const redlock_node* n) {
+    return n->state() && n->state()->is_empty() && !n->has_copy();
+  };
+  const auto may_begin = [&](const redlock_node* n) {
+    return is_empty(n) &&
            (n->state()->may_begin_anew(settings_.max_ttl) || planted(mutant::record_begun_early));
   };
+  time_point noticed{};
+  std::size_t known = 0, unused = 0, fresh = 0, begun = 0, empty = 0;
+  std::int64_t most = 0;
   for (const redlock_node* const n : servers_) {
-    empty += n->state() && n->state()->is_empty();
+    empty += is_empty(n);
     if (may_begin(n)) noticed = std::max(noticed, n->state()->asked_at);
   }
   if (empty == 0) return;
   for (const redlock_node* const n : servers_) {
     if (!n->state()) continue;
     ++known;
-    if (n->state()->is_empty()) continue;
+    unused += n->state()->is_gone() && n->state()->is_unused;
+    if (n->state()->is_empty() || n->has_copy()) continue;
     ++begun;
     if (n->state()->asked_at >= noticed) ++fresh;
     const std::int64_t number = *n->state()->record.number;
     most = std::max(most, planted(mutant::record_begun_at_one) ? 1 : number);
   }
-  const bool is_new = known == servers_.size() && begun < majority();
-  if (is_new && look_again_at_empty(now)) return;
-  if (!is_new && noticed == time_point{}) return;
-  if (fresh < majority() && !is_new) {
+  const std::size_t enough = servers_.size() - majority() + 1;  // one of them is in any majority
+  const bool are_new = unused == servers_.size();
+  const bool are_lost = known == servers_.size() && begun < enough;
+  if (!are_new && noticed == time_point{}) return;
+  if (are_lost && look_again_at_empty(now)) return;
+  if (fresh < enough && !are_lost) {
     for (redlock_node* const n : servers_)
       if (n->state() && !n->state()->is_empty() && n->state()->asked_at < noticed) n->look(now);
     return;
   }
-  if (is_new) most = std::max<std::int64_t>(most, env().wall().count());
+  if (are_lost) most = std::max<std::int64_t>(most, env().wall().count());
   for (redlock_node* const n : servers_)
-    if (is_new ? n->state()->is_empty() : may_begin(n)) n->begin_record(most, now);
+    if (are_new || may_begin(n)) n->begin_record(most, now);
 }
 
 // Until it is certain that all servers without a record were without one at the same time. Another
 // client may have begun the record of one before another server lost its own.
 bool redlock_layout::look_again_at_empty(time_point now) {
-  const auto is_gone = [](const redlock::server_state& s) {
-    return s.is_empty() && !s.record.is_unreadable;
-  };
   time_point all_empty{};
   for (const redlock_node* const n : servers_)
-    if (is_gone(*n->state()))
+    if (n->state()->is_gone())
       all_empty = std::max(all_empty, n->state()->answered_at - n->state()->empty_for());
   bool is_any_old = false;
   for (redlock_node* const n : servers_) {
-    if (!is_gone(*n->state()) || n->state()->asked_at >= all_empty) continue;
+    if (!n->state()->is_gone() || n->state()->asked_at >= all_empty) continue;
     is_any_old = true;
     n->look_by(now + between_looks);
   }

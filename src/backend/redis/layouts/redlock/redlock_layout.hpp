@@ -79,7 +79,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void on_vote(redlock_round::request&, const value&, const reply_context&);
   void on_no_vote(redlock_round::request&, const reply_context&);
   void send_again(redlock_round::request&, const reply_context&);
-  void on_looked(const redlock_node&, time_point now);
+  void on_looked(time_point now);
   void on_messages(redlock_claim&, time_point now, base::event_queue&);
   void on_messages_lost(time_point now, base::event_queue&);
   void on_release_heard(redlock_claim&, std::string_view payload, time_point now,
@@ -87,6 +87,8 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void on_tick(time_point now, base::event_queue&);
   // Another server of the list that is the same process; null: none.
   const redlock_node* twin_of(const redlock_node&) const noexcept;
+  // Another server whose record this one has; null: none.
+  const redlock_node* node_with_record_of(const redlock_node&) const noexcept;
 
  private:
   std::unique_ptr<layout_node> make_node(transport&) override;

@@ -5,10 +5,12 @@
 
 #include "backend/redis/layouts/redlock/redlock_layout.hpp"
 #include "backend/redis/transport/error_text.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
 using base::event_queue;
+using base::planted;
 
 // Asks the server what it is judged by: INFO, and its record.
 class redlock_node::question final : public reply_handler {
@@ -18,6 +20,7 @@ class redlock_node::question final : public reply_handler {
   void ask(time_point now) {
     if (awaited_ > 0 || !home_.over_.is_ready(lane::commands)) return;
     awaited_ = 2;
+    asks_statistics_ = false;
     why_ = {};
     told_ = {};
     told_.asked_at = now;
@@ -27,16 +30,28 @@ class redlock_node::question final : public reply_handler {
 
  private:
   void query_record(time_point now) {
-    home_.over_.submit(*this, now,
-                       [&](request_writer& w) { home_.home_.codec().append_record_query(w); });
+    home_.over_.submit(*this, now, [&](request_writer& w) {
+      home_.home_.codec().append_record_query(w, home_.over_.server_stamp());
+    });
+  }
+  void query_statistics(time_point now) {
+    ++awaited_;
+    asks_statistics_ = true;
+    home_.over_.submit(*this, now, [](request_writer& w) {
+      w.plain(2) << "INFO"
+                 << "commandstats";
+    });
   }
   void on_reply(const value& v, const reply_context& c) override {
     if (v.is(value::kind::error)) {
-      why_ = {errc::refused, explain(v.text())};
+      const error_meaning* const m = meaning_of(v.text());
+      why_ = {m ? m->why : errc::unavailable, explain(v.text())};
     } else if (v.is(value::kind::text)) {
-      redlock::read_info(v.text(), told_);
+      asks_statistics_ ? redlock::read_statistics(v.text(), told_)
+                       : redlock::read_info(v.text(), told_);
     } else {
       told_.record = redlock::read_record(v);
+      if (!told_.record.number) query_statistics(c.now);
     }
     if (--awaited_ > 0) return;
     home_.on_looked(told_, std::move(why_), c.now);
@@ -51,6 +66,38 @@ class redlock_node::question final : public reply_handler {
   redlock::server_state told_;
   base::failure why_;
   int awaited_ = 0;
+  bool asks_statistics_ = false;
+};
+
+// Begins the record of the server, which is looked at again then. One that refuses it, as with a
+// full disk, is left alone for a while.
+class redlock_node::beginning final : public reply_handler {
+ public:
+  explicit beginning(redlock_node& n) noexcept : home_(n) {}
+
+  void begin(std::int64_t number, time_point now) {
+    if (is_awaited_ || now < not_before_) return;
+    is_awaited_ = home_.over_.submit(*this, now, [&](request_writer& w) {
+      home_.home_.codec().append_begin(w, number, home_.settings_.max_ttl, home_.state_);
+    });
+  }
+
+ private:
+  void on_reply(const value& v, const reply_context& c) override {
+    is_awaited_ = false;
+    if (!v.is(value::kind::error)) return home_.look(c.now);
+    not_before_ = c.now + redlock::look_again;
+    home_.on_refused(v.text(), c.now);
+    home_.look_by(not_before_);
+  }
+  void on_not_executed(not_executed, const value& v, const reply_context& c) override {
+    on_reply(v, c);
+  }
+  void on_cut(const reply_context&) override { is_awaited_ = false; }
+
+  redlock_node& home_;
+  bool is_awaited_ = false;
+  time_point not_before_{};
 };
 
 redlock_node::redlock_node(redlock_layout& l, const settings& s, transport& over,
@@ -59,7 +106,8 @@ redlock_node::redlock_node(redlock_layout& l, const settings& s, transport& over
       home_(l),
       settings_(s),
       server_(server),
-      question_(std::make_unique<question>(*this)) {}
+      question_(std::make_unique<question>(*this)),
+      beginning_(std::make_unique<beginning>(*this)) {}
 
 redlock_node::~redlock_node() = default;
 
@@ -80,6 +128,8 @@ base::failure redlock_node::fault() const {
   if (const redlock_node* const twin = home_.twin_of(*this))
     return {errc::bad_url,
             address() + " and " + twin->address() + " are one server; name each server once"};
+  // What passes is waited for; a right that is missing is not.
+  if (is_refused()) return {errc::refused, address() + " does not vote: " + refusal_.text};
   return {};
 }
 
@@ -97,11 +147,15 @@ bool redlock_node::ask(redlock_round::request& q, time_point now) {
   return true;
 }
 
+lock_request redlock_node::request_of(const redlock_round& r) const noexcept {
+  return {.key = r.key, .owner = r.owner, .ttl = r.ttl, .seen = state_.record.begun_at};
+}
+
 void redlock_node::write(redlock_round::request& q, time_point now) {
   const redlock_round& r = *q.round;
   q.was_sent = true;
   over_.write_commands([&](request_writer& w) {
-    home_.codec().append(w, r.to, {.key = r.key, .owner = r.owner, .ttl = r.ttl});
+    home_.codec().append(w, r.to, request_of(r));
     w.expect(q, 1, now);
   });
 }
@@ -130,8 +184,7 @@ bool redlock_node::renew(redlock_round::request& q, time_point now) {
 
 void redlock_node::restore(const redlock_round& r, time_point now) {
   over_.submit(over_.reply_discarder(), now, [&](request_writer& w) {
-    home_.codec().append(w, retrying_operation::try_lock,
-                         {.key = r.key, .owner = r.owner, .ttl = r.ttl});
+    home_.codec().append(w, retrying_operation::try_lock, request_of(r));
   });
 }
 
@@ -140,7 +193,7 @@ void redlock_node::write_requests(lane what, request_writer& to) {
   const time_point now = home_.env().now();
   for (redlock_round::request* const q : std::exchange(renewals_, {})) {
     const redlock_round& r = *q->round;
-    home_.codec().append(to, r.to, {.key = r.key, .owner = r.owner, .ttl = r.ttl});
+    home_.codec().append(to, r.to, request_of(r));
     to.expect(*q, 1, now, attended::in_background);
   }
 }
@@ -163,10 +216,18 @@ void redlock_node::look_by(time_point t) {
 void redlock_node::on_looked(const redlock::server_state& told, base::failure why, time_point now) {
   state_ = told;
   state_.answered_at = now;
+  refusal_ = std::move(why);
   is_known_ = true;
+  judge(now);
+  home_.on_looked(now);
+}
+
+void redlock_node::judge(time_point now) {
   fitness_ = redlock::judge(state_, settings_.max_ttl);
+  const std::string copy = text_of_copy();
+  has_copy_ = !copy.empty();
   const base::failure fault = this->fault();
-  const std::string& more = fault.code ? fault.text : why.text;
+  const std::string& more = fault.code ? fault.text : has_copy_ ? copy : refusal_.text;
   if (!more.empty()) fitness_ = {more, redlock::look_again};
   if (fitness_.is_fit()) {
     over_.note_accepted(now);
@@ -174,7 +235,23 @@ void redlock_node::on_looked(const redlock::server_state& told, base::failure wh
     over_.note_refusal(fitness_.why_not, now);
     look_by(base::saturating_add(now, fitness_.again));
   }
-  home_.on_looked(*this, now);
+}
+
+// Empty: its record is its own.
+std::string redlock_node::text_of_copy() const {
+  const auto text = [](const std::string& who, const std::string& where) {
+    return who + " and has lost its own locks; delete the key holdfast:redlock at " + where +
+           ", which votes again after max-ttl";
+  };
+  if (const redlock_node* const other = home_.node_with_record_of(*this)) {
+    const std::string both = address() + " has the record of " + other->address() + ": ";
+    return other->state_.is_of_other_process()
+               ? both + text("one of them was a replica of the other", "that one")
+               : both + text("it was a replica of it", address());
+  }
+  if (!state_.was_replica() || planted(base::mutant::former_replica_votes)) return {};
+  return address() +
+         " has the record of another server: " + text("it was a replica of it", address());
 }
 
 // Attempts that came before it was known whether this server may vote.
@@ -186,10 +263,7 @@ void redlock_node::ask_undecided(const reply_context& c) {
 }
 
 void redlock_node::begin_record(std::int64_t number, time_point now) {
-  over_.submit(over_.reply_discarder(), now, [&](request_writer& w) {
-    home_.codec().append_begin(w, number, settings_.max_ttl, state_);
-  });
-  look(now);
+  beginning_->begin(number, now);
 }
 
 void redlock_node::on_refused(std::string_view error, time_point now) {

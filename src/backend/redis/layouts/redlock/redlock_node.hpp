@@ -36,6 +36,9 @@ class redlock_node final : public layout_node {
   std::uint8_t server() const noexcept { return server_; }
   // The server's description of itself; null: it is not connected, or has not answered yet.
   const redlock::server_state* state() const noexcept { return is_known_ ? &state_ : nullptr; }
+  // Its last description of itself, even if it is not connected.
+  const redlock::server_state& last_state() const noexcept { return state_; }
+  bool has_copy() const noexcept { return is_known_ && has_copy_; }  // its record is another's
   bool may_vote() const noexcept { return is_known_ && fitness_.is_fit() && over_.lanes_agree(); }
   std::string why_not() const;  // it does not vote; empty: it does
   std::string address() const;
@@ -57,6 +60,7 @@ class redlock_node final : public layout_node {
     return over_.subscribe(channel, to, now);
   }
   void count_owners(int change) noexcept { owners_ += change; }
+  void judge(time_point now);
   void look(time_point now);  // asks what it may be judged by
   void look_by(time_point);
   void begin_record(std::int64_t number, time_point now);
@@ -79,23 +83,29 @@ class redlock_node final : public layout_node {
   void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) override;
   void on_silent(lane, time_point) override {}
   void on_tick(time_point now, base::event_queue&) override;
-  bool is_open() const noexcept override { return is_known_; }
+  bool is_open() const noexcept override { return is_known_ && !is_refused(); }
   bool is_in_use() const noexcept override { return owners_ > 0; }
   base::failure fault() const override;
 
  private:
   class question;
+  class beginning;
 
+  bool is_refused() const noexcept { return is_known_ && refusal_.code == errc::refused; }
+  lock_request request_of(const redlock_round&) const noexcept;
   void ask_undecided(const reply_context&);
   void on_looked(const redlock::server_state&, base::failure why, time_point now);
+  std::string text_of_copy() const;
 
   redlock_layout& home_;
   const settings& settings_;
   const std::uint8_t server_;
   const std::unique_ptr<question> question_;
+  const std::unique_ptr<beginning> beginning_;
   redlock::server_state state_;
+  base::failure refusal_;  // of INFO, or of the query for the record
   redlock::fitness fitness_;
-  bool is_known_ = false;
+  bool is_known_ = false, has_copy_ = false;
   time_point look_at_ = base::never;
   claims::orphan_withdrawals<redlock_orphan> orphans_;
   std::vector<redlock_round::request*> renewals_;   // for the next write

@@ -199,7 +199,10 @@ void redlock_layout::on_no_vote(redlock_round::request& q, const reply_context& 
 void redlock_layout::send_again(redlock_round::request& q, const reply_context& c) {
   redlock_round& r = *q.round;
   redlock_node& n = *servers_[q.server];
-  const bool is_wanted = r.now_in != redlock_round::phase::decided || r.is_leaving();
+  // A withdrawal that was sent meanwhile has arrived before this attempt would.
+  const bool is_withdrawn = r.is_attempt() && !is_awaited(r);
+  const bool is_wanted =
+      r.is_leaving() || (r.now_in != redlock_round::phase::decided && !is_withdrawn);
   if (!is_wanted || !n.over().is_ready(lane::commands)) return on_no_vote(q, c);
   if (r.to == retrying_operation::renew) {
     if (!n.renew(q, c.now)) on_no_vote(q, c);

@@ -231,6 +231,9 @@ TEST(redis_grading, of_the_counter_beside_the_clock) {
   EXPECT_EQ(grade_counter(f).grade, grade::warn);
   f.counts_by_lock = true;
   EXPECT_EQ(grade_counter(f).grade, grade::good);
+  f.counts_by_lock = false;
+  f.counts_by_server = true;
+  EXPECT_EQ(grade_counter(f).grade, grade::good);
 }
 
 TEST(redis_grading, names_of_several_layouts_are_bad_and_shown) {

@@ -33,6 +33,10 @@ constexpr text_row text_rows[] = {
     {"NOAUTH Authentication required.", false, false, errc::refused},
     {"WRONGPASS invalid", false, false, errc::refused},
     {"NOPERM this user", false, false, errc::refused},
+    {"ERR The user executing the script can't run this command or subcommand script: 8a", false,
+     false, errc::refused},
+    {"ERR ACL failure in script: User app has no permissions to run the 'set' command", false,
+     false, errc::refused},
     {"CROSSSLOT Keys in request", false, false, errc::refused},
     {"MOVED 3999 127.0.0.1:6381", false, false, errc::refused},
 };

@@ -88,6 +88,65 @@ TEST(redlock_fitness, a_server_that_may_evict_locks_does_not_vote) {
   EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("allkeys-lru"));
 }
 
+TEST(redlock_fitness, a_server_that_has_lost_its_record_reports_the_rest_of_its_pause) {
+  server_state s = long_running();
+  s.record = {.gone_for = 18s};
+  EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("it may vote in 42 s"));
+}
+
+TEST(redlock_fitness, a_record_without_a_number_is_reported_with_the_remedy) {
+  server_state s = long_running();
+  s.record = {.is_unreadable = true};
+  EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("delete the key holdfast:redlock"));
+}
+
+bool is_unused(const std::string& statistics) {
+  server_state s;
+  read_statistics("# Commandstats\r\n" + statistics, s);
+  return s.is_unused;
+}
+
+TEST(redlock_fitness, a_server_is_unused_while_it_has_neither_counted_a_vote_nor_renewed_a_lock) {
+  EXPECT_TRUE(is_unused("cmdstat_info:calls=1\r\ncmdstat_config|set:calls=2\r\n"));
+  EXPECT_FALSE(is_unused("cmdstat_info:calls=1\r\ncmdstat_hincrby:calls=1\r\n"));
+  EXPECT_FALSE(is_unused("cmdstat_info:calls=1\r\ncmdstat_pexpire:calls=1\r\n"));
+}
+
+TEST(redlock_fitness, statistics_that_are_missing_or_were_reset_prove_nothing) {
+  EXPECT_FALSE(is_unused(""));
+  EXPECT_FALSE(is_unused("cmdstat_info:calls=1\r\ncmdstat_config|resetstat:calls=1\r\n"));
+  EXPECT_FALSE(is_unused("cmdstat_info:calls=1\r\ncmdstat_config:calls=1\r\n"));  // Redis 6
+}
+
+server_state with_record_of(const std::string& process, const std::string& run_id = "now") {
+  server_state s = long_running();
+  s.run_id = run_id;
+  s.record.begun_at = process;
+  return s;
+}
+
+TEST(redlock_fitness, a_copied_record_names_the_process_or_the_record_of_another_server) {
+  EXPECT_TRUE(with_record_of("other").has_record_of(with_record_of("other", "other")));
+  EXPECT_TRUE(with_record_of("before").has_record_of(with_record_of("before", "other")));
+  EXPECT_TRUE(with_record_of("other").has_record_of(with_record_of("", "other")));
+}
+
+TEST(redlock_fitness, a_record_of_its_own_is_no_copy) {
+  EXPECT_FALSE(with_record_of("now").has_record_of(with_record_of("now", "other")));
+  EXPECT_FALSE(with_record_of("before").has_record_of(with_record_of("other", "other")));
+  EXPECT_FALSE(with_record_of("").has_record_of(with_record_of("", "other")));
+  EXPECT_FALSE(with_record_of("before").has_record_of(with_record_of("before")));  // the same one
+}
+
+TEST(redlock_fitness, a_server_that_was_a_replica_keeps_the_record_of_its_master) {
+  server_state s = with_record_of("other");
+  EXPECT_FALSE(s.was_replica());
+  read_info("run_id:now\r\nmaster_replid:aa\r\nmaster_replid2:bb\r\n", s);
+  EXPECT_TRUE(s.was_replica());
+  s.record.begun_at = "now";  // it was begun since
+  EXPECT_FALSE(s.was_replica());
+}
+
 TEST(redlock_fitness, info_is_read_as_the_server_writes_it) {
   server_state s;
   read_info("# Server\r\nrun_id:abc\r\nuptime_in_seconds:17\r\n# Persistence\r\naof_enabled:1\r\n",

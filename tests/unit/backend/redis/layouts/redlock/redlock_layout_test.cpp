@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backend/redis/layouts/scripts.hpp"
 #include "tests/unit/backend/redis/layouts/redlock/three_servers.hpp"
 
 namespace holdfast::redis {
@@ -108,10 +109,99 @@ TEST(redlock_layout, an_attempt_that_was_withdrawn_asks_no_more_servers) {
   for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
 }
 
+// The third server has lost the script of the attempt, and its answer to it is late.
+TEST(redlock_layout, an_attempt_that_was_withdrawn_is_not_sent_again_by_its_text) {
+  three_servers w;
+  client c = w.open();
+  w.command_at(w.model, {"SET", "x", "another client", "PX", "30000"});
+  w.third.script_flush();
+  w.command_at(w.third, {"SCRIPT", "LOAD", redlock::scripts::release.text});
+  w.stopped = {&w.third};
+  w.at(300ms, [&] { w.stopped.clear(); });
+  EXPECT_FALSE(c.mutex("x").try_acquire_for(200ms));
+  w.pass(1s);
+  EXPECT_FALSE(w.third.string_at("x"));
+}
+
 TEST(redlock_layout, new_servers_begin_with_the_clock) {
   three_servers w({0, 0, 0});
   lease held = w.open().mutex("x").acquire();
   EXPECT_GE(held.token() / w.turns, w.wall().count() - 1'000'000);
+  EXPECT_EQ(w.count_at(1), 3u);
+}
+
+TEST(redlock_layout, a_server_that_cannot_begin_its_record_is_left_alone_for_a_while) {
+  three_servers w;
+  w.command_at(w.second, {"HSET", w.record, "begun-at", "before"});
+  w.second.set_disk_full(true);
+  client c = w.open();
+  const base::time_point before = w.now();
+  w.pass(10s);
+  EXPECT_GE(w.now() - before, 10s);  // else its steps were used up
+  w.second.set_disk_full(false);
+  w.pass(5s);
+  EXPECT_EQ(w.second.field_at(w.record, "begun-at"), w.second.run_id());
+}
+
+// A client that opens afterwards knows nothing of the lock.
+TEST(redlock_layout, servers_that_were_emptied_while_they_ran_do_not_vote_at_once) {
+  three_servers w;
+  client holder = w.open();
+  lease held = holder.mutex("x").acquire();
+  const std::int64_t token = held.token();
+  for (sim::model_redis* const s : w.all) s->flushall();
+  client other = w.open();
+  std::error_code ec;
+  EXPECT_FALSE(other.mutex("x").try_acquire(ec) && held.held());
+  EXPECT_EQ(ec, errc::no_quorum);
+  w.pass(50s);
+  EXPECT_EQ(w.count_at(1), 0u);
+  w.pass(15s);
+  EXPECT_EQ(w.count_at(1), 3u);
+  EXPECT_GT(other.mutex("x").acquire().token(), token);
+}
+
+// They are unused since their start, and begin at once; their start is the pause.
+TEST(redlock_layout, servers_that_were_all_restarted_empty_do_not_vote_at_once) {
+  three_servers w;
+  client holder = w.open();
+  lease held = holder.mutex("x").acquire();
+  for (sim::model_redis* const s : w.all) s->restart(sim::kept::nothing);
+  client other = w.open();
+  std::error_code ec;
+  EXPECT_FALSE(other.mutex("x").try_acquire(ec) && held.held());
+  EXPECT_EQ(ec, errc::no_quorum);
+  EXPECT_EQ(w.count_at(1), 3u);
+  w.pass(62s);
+  EXPECT_TRUE(other.mutex("x").try_acquire());
+}
+
+// The votes were given by an earlier process, and its append-only file has brought them back.
+TEST(redlock_layout, servers_that_have_only_renewed_a_lock_are_not_new) {
+  three_servers w;
+  for (sim::model_redis* const s : w.all) s->set_keeps_log(true);
+  client holder = w.open();
+  lease held = holder.mutex("x").acquire();
+  for (sim::model_redis* const s : w.all) s->restart(sim::kept::everything);
+  w.pass(70s);
+  ASSERT_TRUE(held.held());
+  for (sim::model_redis* const s : w.all) s->flushall();
+  client other = w.open();
+  std::error_code ec;
+  EXPECT_FALSE(other.mutex("x").try_acquire(ec) && held.held());
+  EXPECT_EQ(w.count_at(1), 0u);
+}
+
+TEST(redlock_layout, two_of_three_servers_that_were_emptied_wait_though_they_were_never_used) {
+  three_servers w({500, 0, 0});
+  client c = w.open();
+  std::error_code ec;
+  EXPECT_FALSE(c.mutex("x").try_acquire(ec));
+  EXPECT_EQ(ec, errc::no_quorum);
+  w.pass(50s);
+  EXPECT_EQ(w.count_at(1), 1u);
+  w.pass(15s);
+  EXPECT_EQ(w.count_at(1000), 2u);  // from the clock
 }
 
 TEST(redlock_layout, a_server_that_has_lost_its_data_goes_on_with_the_number_of_a_majority) {
@@ -157,6 +247,93 @@ TEST(redlock_layout, a_record_that_was_lost_again_is_not_begun_by_an_old_view) {
   EXPECT_EQ(w.number_at(w.third), 0);
   w.pass(70s);
   EXPECT_GE(w.number_at(w.third), 500);
+}
+
+std::string why_not(const client& c) {
+  try {
+    return c.mutex("x").try_acquire() ? "it is granted" : "it is busy";
+  } catch (const lock_error& e) {
+    return e.what();
+  }
+}
+
+TEST(redlock_layout, a_server_that_has_the_record_of_another_does_not_vote) {
+  three_servers w;
+  w.second.set_keeps_log(true);
+  w.copy_record(w.second, w.model);
+  client c = w.open();
+  lease held = c.mutex("x").acquire();
+  EXPECT_FALSE(w.second.string_at("x"));
+  held.release();
+  w.kill(w.third);
+  w.pass(1s);
+  EXPECT_THAT(why_not(c), HasSubstr("second:6379 has the record of model:6379: it was a replica"));
+  EXPECT_THAT(why_not(c), HasSubstr("delete the key holdfast:redlock at second:6379"));
+}
+
+TEST(redlock_layout, a_server_whose_record_is_replaced_while_it_is_connected_does_not_vote) {
+  three_servers w;
+  client c = w.open();
+  w.second.set_keeps_log(true);
+  w.copy_record(w.second, w.model);
+  lease held = c.mutex("x").acquire();
+  EXPECT_FALSE(w.second.string_at("x"));
+  held.release();
+  w.kill(w.third);
+  w.pass(1s);
+  EXPECT_THAT(why_not(c), HasSubstr("second:6379 has the record of model:6379"));
+}
+
+// Both records are of an earlier process, which may have been that of either server.
+TEST(redlock_layout, of_two_servers_with_one_record_of_an_earlier_process_none_votes) {
+  three_servers w;
+  for (sim::model_redis* const s : {&w.model, &w.second}) s->set_keeps_log(true);
+  w.command_at(w.model, {"HSET", w.record, "begun-at", "before"});
+  w.copy_record(w.second, w.model);
+  client c = w.open();
+  EXPECT_THAT(why_not(c), HasSubstr("one of them was a replica of the other"));
+  w.command_at(w.second, {"DEL", w.record});
+  w.pass(5s);
+  EXPECT_TRUE(c.mutex("x").try_acquire());  // of the first and the third server
+}
+
+TEST(redlock_layout, a_server_that_was_a_replica_does_not_vote_though_its_master_is_unknown) {
+  three_servers w;
+  w.second.set_keeps_log(true);
+  w.command_at(w.second, {"HSET", w.record, "begun-at", "elsewhere"});
+  w.command_at(w.second, {"REPLICAOF", "elsewhere", "6379"});
+  w.command_at(w.second, {"REPLICAOF", "NO", "ONE"});
+  client c = w.open();
+  lease held = c.mutex("x").acquire();
+  EXPECT_FALSE(w.second.string_at("x"));
+}
+
+TEST(redlock_layout, a_server_that_was_a_replica_of_an_emptied_one_has_a_pause_of_its_own) {
+  three_servers w;
+  client c = w.open();
+  w.third.flushall();
+  (void)c.mutex("x").acquire();  // finds it out
+  w.pass(50s);
+  w.copy_loss(w.second, w.third);
+  std::error_code ec;
+  (void)c.mutex("x").try_acquire(ec);
+  w.pass(50s);
+  EXPECT_EQ(w.number_at(w.second), 0);
+  w.pass(15s);
+  EXPECT_GT(w.number_at(w.second), 0);
+}
+
+TEST(redlock_layout, a_copied_record_that_is_deleted_is_begun_by_the_numbers_of_the_others) {
+  three_servers w;
+  w.copy_record(w.second, w.model);
+  client c = w.open();
+  w.pass(120s);
+  EXPECT_EQ(w.second.field_at(w.record, "begun-at"), w.model.run_id());
+  w.command_at(w.second, {"DEL", w.record});
+  w.pass(70s);
+  EXPECT_EQ(w.second.field_at(w.record, "begun-at"), w.second.run_id());
+  lease held = c.mutex("x").acquire();
+  EXPECT_TRUE(w.second.string_at("x"));
 }
 
 TEST(redlock_layout, a_renewal_sets_the_lock_at_a_server_that_lacks_it) {
@@ -221,6 +398,7 @@ TEST(redlock_layout, other_kinds_of_locks_are_refused_with_the_reason) {
   } catch (const lock_error& e) {
     EXPECT_EQ(e.code(), errc::unsupported);
     EXPECT_THAT(e.what(), HasSubstr("Redlock has no semaphores"));
+    EXPECT_THAT(e.what(), HasSubstr("semaphore \"x\""));
   }
 }
 

@@ -32,6 +32,18 @@ struct three_servers : on_model {
     const std::string_view text = server.field_at(record, "number");
     return text.empty() ? 0 : std::stoll(std::string(text));
   }
+  // `server` was a replica of `of` for a moment: it has the other's record, and no lock of its own.
+  void copy_record(sim::model_redis& server, sim::model_redis& of) {
+    const std::string number(of.field_at(record, "number")), begun(of.field_at(record, "begun-at"));
+    server.flushall();
+    command_at(server, {"HSET", record, "number", number, "max-ttl", "60000", "begun-at", begun});
+  }
+  // The same, while the other has lost its record.
+  void copy_loss(sim::model_redis& server, sim::model_redis& of) {
+    const std::string since(of.field_at(record, "gone-since")), at(of.field_at(record, "gone-at"));
+    server.flushall();
+    command_at(server, {"HSET", record, "gone-since", since, "gone-at", at});
+  }
   std::size_t count_at(std::int64_t number) {
     std::size_t out = 0;
     for (sim::model_redis* const s : all) out += number_at(*s) >= number;
