@@ -128,6 +128,23 @@ TEST_F(redis_sentinel_failover, a_stopped_master_that_continues_after_the_promot
   token_of_next(other, "y");
 }
 
+// A probe is under way to the stopped master when the sentinels name another one.
+TEST_F(redis_sentinel_failover, a_stopped_master_is_left_although_a_probe_awaits_its_reply) {
+  sentinel_servers s(quick_failover);
+  const auto mine = open(s, "ttl=10m&probe=200ms&connect-timeout=60s");
+  auto held = mine.mutex("x").acquire();
+  s.wait_until_copied();
+  redis_server& former = s.master();
+  forbid_demotion(former);
+  former.stop();
+  redis_server& next = s.wait_until_promoted();
+  s.wait_until_published();
+  EXPECT_TRUE(eventually([&] { return has_connections(next); }));
+  former.go_on();
+  EXPECT_TRUE(eventually_left(former));
+  expect_renewable_at(next, held, 20min);
+}
+
 TEST_F(redis_sentinel_failover, a_healthy_master_is_left_once_the_sentinels_name_another) {
   sentinel_servers s(quick_failover);
   const auto mine = open(s), other = open(s);

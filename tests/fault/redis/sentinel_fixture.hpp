@@ -31,15 +31,16 @@ inline bool is_kept(redis_server& s, const std::string& name = "x") {
   return s.command({"EXISTS", name}).number != 0;
 }
 
+inline bool has_connections(redis_server& s) {
+  const std::string all = s.command({"CLIENT", "LIST"}).text;
+  for (const char* lane : {"commands ", "renewals ", "messages "})
+    if (all.find(std::string(" name=holdfast-") + lane) != all.npos) return true;
+  return false;
+}
+
 // That no client has its connections to the server any longer.
 inline bool eventually_left(redis_server& s) {
-  return eventually([&] {
-    const std::string all = s.command({"CLIENT", "LIST"}).text;
-    for (const char* lane :
-         {" name=holdfast-commands ", " name=holdfast-renewals ", " name=holdfast-messages "})
-      if (all.find(lane) != all.npos) return false;
-    return true;
-  });
+  return eventually([&] { return !has_connections(s); });
 }
 
 // That the lease is held, and can be renewed at this server.
