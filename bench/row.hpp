@@ -102,6 +102,7 @@ std::vector<contest> redisson_own_locks();
 std::vector<contest> redisson_contenders();
 std::vector<contest> redisson_processes();
 std::vector<contest> redis_replicated();
+std::vector<contest> sentinel_failover();
 std::vector<contest> redlock_confirmed();
 std::vector<contest> redlock_processes();
 std::vector<contest> redlock_handoffs();

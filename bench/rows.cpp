@@ -50,6 +50,7 @@ constexpr row table[] = {
     {"redis/redisson-w3", measure::ratio, acquisitions, redisson_contenders},
     {"redis/redisson-w4", measure::ratio, acquisitions, redisson_processes},
     {"redis/w1-replicas", measure::ratio, cycles, redis_replicated},
+    {"sentinel/failover", measure::alone, "seconds without a grant", sentinel_failover},
     {"redlock/w1", measure::ratio, cycles, redlock_confirmed},
     {"redlock/w4", measure::ratio, acquisitions, redlock_processes},
     {"redlock/w4-handoffs", measure::ratio, handoffs, redlock_handoffs},
@@ -88,7 +89,8 @@ const row* find_row(std::string_view name) noexcept {
 
 bool built_here(std::string_view name) noexcept {
 #ifndef HOLDFAST_WITH_REDIS
-  if (name.starts_with("redis/") || name.starts_with("redlock/")) return false;
+  for (const std::string_view folder : {"redis/", "redlock/", "sentinel/"})
+    if (name.starts_with(folder)) return false;
 #endif
 #ifndef HOLDFAST_WITH_ZOOKEEPER
   if (name.starts_with("zookeeper/")) return false;

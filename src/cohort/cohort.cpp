@@ -179,6 +179,7 @@ void cohort::extend(turn& t, duration ttl, confirmation& report, time_point now)
   renew(c, c.grant.extend(t, ttl, now, rules()), now);
   c.grant.publish();
   await(report, c, c.grant.ticket());
+  c.grant.repeat_for_caller(now, rules());
 }
 
 failure cohort::downgrade(turn& t, time_point now) {
@@ -304,6 +305,7 @@ turn& cohort::new_turn() {
 
 void cohort::renew(claim_record& c, duration ttl, time_point now) {
   c.grant.renew(ttl, now, rules());
+  if (confirmations_.has_renewal_of(c)) c.grant.repeat_for_caller(now, rules());
   effects_.count(counters::renewals_sent);
   effects_.schedule(c, claim_record::renew);
 }

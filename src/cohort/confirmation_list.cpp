@@ -20,6 +20,12 @@ bool confirmation_list::has_release_of(const claim_record& c) const noexcept {
   return at != nullptr;
 }
 
+bool confirmation_list::has_renewal_of(const claim_record& c) const noexcept {
+  const confirmation* at = first_;
+  while (at && (at->about != &c || at->ticket == 0)) at = at->after;
+  return at != nullptr;
+}
+
 time_point confirmation_list::earliest_bound() const noexcept {
   time_point earliest = never;
   for (const confirmation* at = first_; at; at = at->after)

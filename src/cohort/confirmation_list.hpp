@@ -15,6 +15,7 @@ class confirmation_list {
   bool is_empty() const noexcept { return first_ == nullptr; }
   void add(confirmation&, const claim_record& about, std::uint32_t ticket) noexcept;
   bool has_release_of(const claim_record&) const noexcept;
+  bool has_renewal_of(const claim_record&) const noexcept;
   time_point earliest_bound() const noexcept;
 
   void answer_renewals(const claim_record&, std::uint32_t up_to_ticket, const failure&,

@@ -349,6 +349,12 @@ void held_grant::renew(duration ttl, time_point now, const lock_rules& rules) {
   if (repeats && again) renew_at(aligned(now + jittered(*rules.env, ttl / 10, 0.2), rules));
 }
 
+void held_grant::repeat_for_caller(time_point now, const lock_rules& rules) {
+  const duration pause = std::min(ttl_ / 10, duration(rules.options.op_timeout) / 4);
+  if (!planted(mutant::extension_not_repeated))
+    renew_at(std::min(next_request_, now + jittered(*rules.env, pause, 0.2)));
+}
+
 // An extension that ends earlier than the lease did counts at once, whether or not its reply
 // arrives: a store may have shortened the lease, although most keep the later end.
 void held_grant::shorten(time_point end) noexcept {

@@ -101,6 +101,8 @@ class held_grant {
   due tick(time_point now, cohort_effects&);
   time_point next_tick(const lock_rules&) const noexcept;
   void renew(duration ttl, time_point now, const lock_rules&);  // takes the next ticket
+  // A caller waits for the reply: the renewal is repeated several times within the op-timeout.
+  void repeat_for_caller(time_point now, const lock_rules&);
   void await_renewal() noexcept { awaits_renewal_ = true; }
   bool end_await() noexcept;  // true: it was awaiting one
   void plan_renewal(const lock_rules&) noexcept;

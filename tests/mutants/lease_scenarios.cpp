@@ -92,6 +92,19 @@ std::string a_lost_renewal_is_repeated_in_time() {
   return held.held() ? "" : "one message was lost, and with it the lease";
 }
 
+std::string a_lost_extension_is_repeated_while_its_caller_waits() {
+  fixture s;
+  auto held = s.attempt(s.open("ttl=1h&renew=0&op-timeout=5s"));
+  s.store.lose_requests(1);
+  const auto asked = s.start<std::error_code>([&held](const std::stop_token&) {
+    std::error_code ec;
+    held.extend(2h, ec);
+    return ec;
+  });
+  s.passes_until(*asked, 10s);
+  return asked->result() ? "one message was lost, and with it the extension" : "";
+}
+
 std::string a_renewal_shortens_no_lease() {
   fixture s;
   auto held = s.acquire(s.open(""))->result();
@@ -201,6 +214,7 @@ constexpr scenario of_lease[] = {
     {mutant::loss_not_told, "memory", loss_is_told_at_the_deadline},
     {mutant::renewal_starts_late, "memory", a_renewal_leaves_in_time},
     {mutant::renewal_not_repeated, "memory", a_lost_renewal_is_repeated_in_time},
+    {mutant::extension_not_repeated, "memory", a_lost_extension_is_repeated_while_its_caller_waits},
     {mutant::loss_releases_early, "memory", after_a_loss_the_ttl_runs_out},
     {mutant::released_renewal_unanswered, "memory", a_release_answers_the_renewal_before_it},
     {mutant::renewal_revives_lost, "memory", what_is_lost_stays_lost},

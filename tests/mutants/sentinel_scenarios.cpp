@@ -53,7 +53,29 @@ class one_deployment final : public redis::some_sentinels {
     greet("b", "master", "hz");
     return lines_to("b").empty() ? "" : "a server that nobody names is taken for the master";
   }
+  std::string goes_back() {
+    for (const std::string& s : all) answer(s, "a", 0, {"b"});
+    greet("a", "master", "ha");
+    net.close(lines_to("a").back());
+    pass(200ms);
+    for (int i = 0; i < 2; ++i) greet("b", "master", "hb", "ha");
+    if (server() != "hb") return "the heir is not followed";
+    for (const std::string& s : all) answer(s, "a", 0);
+    for (int i = 0; i < 3; ++i) greet("a", "master", "hz");
+    return is_open() && server() == "hb" ? "" : "an older configuration leads away from the heir";
+  }
+  std::string joins_an_empty_master() {
+    for (const std::string& s : all) answer(s, "a", 0, {"b"});
+    greet("a", "master", "ha");
+    net.close(lines_to("a").back());
+    pass();
+    greet("a", "master", "hz");
+    return is_open() ? "a master without the data is joined while an heir may appear" : "";
+  }
 };
+
+std::string an_heir_is_kept() { return one_deployment().goes_back(); }
+std::string an_heir_is_looked_for() { return one_deployment().joins_an_empty_master(); }
 
 std::string an_unnamed_master_of_other_data_is_left_alone() {
   return one_deployment().follows_a_stranger();
@@ -113,6 +135,8 @@ constexpr scenario of_sentinels[] = {
     {mutant::lacking_replicas_ignored, "redis", an_answer_needs_replicas},
     {mutant::push_before_replicas, "redis", a_push_needs_replicas},
     {mutant::one_sentinel_suffices, "redis", one_sentinel_of_three_names_nobody},
+    {mutant::heir_forgotten, "redis", an_heir_is_kept},
+    {mutant::stranger_joined_at_once, "redis", an_heir_is_looked_for},
     {mutant::sentinel_votes_twice, "redis", one_sentinel_twice_is_no_majority},
     {mutant::older_epoch_believed, "redis", an_older_epoch_is_not_believed},
     {mutant::scouted_stranger_followed, "redis", an_unnamed_master_of_other_data_is_left_alone},

@@ -41,7 +41,7 @@ TEST_F(redis_replicas, every_kind_of_lock_is_granted_and_every_waiter_is_served)
 }
 
 TEST_F(redis_replicas, without_the_replica_one_attempt_fails_and_names_the_lack) {
-  const auto c = open("replicas=1&op-timeout=2s");
+  const auto c = client::open(master.url() + "?replicas=1&op-timeout=2s");
   replica.stop();
   const told t = told_by([&] { (void)c.mutex("x").try_acquire(); });
   EXPECT_EQ(t.code, errc::unavailable);

@@ -298,6 +298,31 @@ TEST_F(a_cohort, reports_no_doubt_when_a_short_lease_is_extended_to_a_long_one) 
   leave(a);
 }
 
+TEST_F(a_cohort, repeats_an_extension_while_its_caller_waits) {
+  caller a(1h);
+  a.renews = false;
+  enter(a);
+  claim_record* const claim = said(claim_record::acquire);
+  ASSERT_TRUE(claim);
+  grant_to(*claim, 7, 1h);
+  asker i;
+  i.until = env.now() + 1min;
+  machine.extend(*a.granted, 2h, i, env.now());
+  for (int repeats = 0; repeats < 3; ++repeats) {
+    EXPECT_EQ(said(claim_record::renew), claim) << repeats;
+    env.advance(duration(rules.options.op_timeout) / 3);
+    tick();
+  }
+  EXPECT_EQ(said(claim_record::renew), claim);
+  machine.on_extended(*claim, env.now() + 2h, claim->grant.ticket(), env.now());
+  complete_answered();
+  EXPECT_TRUE(i.answered);
+  env.advance(10min);
+  tick();
+  EXPECT_TRUE(silent()) << "a holder that renews by hand is not renewed for";
+  leave(a);
+}
+
 TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
   caller a(30s);
   enter(a);

@@ -1,7 +1,10 @@
 // The servers of a client, and what the client as a whole can do with them.
 #pragma once
+#include <holdfast/finding.hpp>
+
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "backend/redis/transport/transport.hpp"
 
@@ -21,6 +24,8 @@ class topology {
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
   virtual base::failure why_not_open(bool is_overdue) const = 0;
   virtual seam::connection_status status() const = 0;
+  // What it knows of other servers than its nodes, for an operator's diagnosis.
+  virtual std::vector<finding> findings() const { return {}; }
   // Whether status() would report trouble; with any lock held.
   virtual bool is_unavailable() const noexcept = 0;
 };

@@ -118,14 +118,19 @@ void lineage::lead(const server_identity& s) {
   strange_lanes_ = strange_probes_ = 0;
 }
 
-lineage::action lineage::judge_commands(const server_identity& s) {
+bool lineage::is_stranger(const server_identity& s) {
   learn(s);
+  const bool is_first = !leader_.is_known() && leader_.history.empty();
+  return s.role != server_role::replica && !is_replaced(s) && !is_first && !follows_leader(s) &&
+         !has_its_successor(s);
+}
+
+lineage::action lineage::judge_commands(const server_identity& s) {
+  const bool is_strange = is_stranger(s);
   if (s.role == server_role::replica) return action::retry;
   if (is_replaced(s)) return action::refuse;
-  const bool is_first = !leader_.is_known() && leader_.history.empty();
-  const bool is_stranger = !is_first && !follows_leader(s) && !has_its_successor(s);
   lead(s);
-  return is_stranger ? action::join_stranger : action::join;
+  return is_strange ? action::join_stranger : action::join;
 }
 
 std::optional<bool> lineage::is_leader(const server_identity& s) const noexcept {
@@ -149,8 +154,8 @@ lineage::action lineage::judge_probe(const server_identity& s, bool is_named) {
 
 bool lineage::is_heir(const server_identity& s) {
   learn(s);
-  return s.role == server_role::master && !s.history.empty() && !leader_.history.empty() &&
-         follows_leader(s) && !is_replaced(s);
+  return s.role == server_role::master && !s.history.empty() && !is_replaced(s) &&
+         is_before(leader_.history, s.history);
 }
 
 lineage::action lineage::judge_listener(bool is_counted) {

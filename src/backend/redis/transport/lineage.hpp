@@ -52,8 +52,10 @@ class lineage {
   action judge_lane(const server_identity&);      // of messages or of renewals
   // `is_named`: by a majority of sentinels, so that a stranger need not be met again and again.
   action judge_probe(const server_identity&, bool is_named = false);
-  // A master that has the history of the commands' server, or follows it.
+  // A master that follows the commands' server.
   bool is_heir(const server_identity&);
+  // A master of another history than the one before.
+  bool is_stranger(const server_identity&);
   // The connection for messages at a server without a run_id: `is_counted`, the commands' server
   // counts its subscription.
   action judge_listener(bool is_counted);

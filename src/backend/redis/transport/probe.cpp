@@ -13,6 +13,11 @@ void probe::start(time_point now) {
   connection_.open(now);
 }
 
+void probe::start_anew(time_point now, base::event_queue& events) {
+  connection_.end({errc::unavailable, "the name leads to another server now"}, now, events);
+  start(now);
+}
+
 // It has answered, and that is all.
 bool probe::accepts(connection& c, failure& why, time_point now, base::event_queue& events) {
   why = {errc::unavailable, "the server was only asked who it is"};

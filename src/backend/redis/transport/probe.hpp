@@ -19,7 +19,8 @@ class probe final : private connection_owner {
   probe(io::client_reactor&, const endpoint&, asker&, subscriptions&);
 
   // All with the reactor's mutex held.
-  void start(time_point now);  // unless one is under way
+  void start(time_point now);                           // unless one is under way
+  void start_anew(time_point now, base::event_queue&);  // also then
   void on_alarm(time_point now, base::event_queue& events) { connection_.on_alarm(now, events); }
   connection& line() noexcept { return connection_; }  // never ready
   bool has_unattended_replies() const noexcept { return connection_.has_unattended_replies(); }

@@ -147,6 +147,8 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
     awaits_listener_ = !lineage_.leader().is_known();
     if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
   }
+  // Where nothing listens, another server may be named in a moment.
+  if (is_led_ && how == loss::not_reached) how = loss::in_use;
   for (request_source* s : sources_) s->on_down(c.what(), why, how, now, events);
 }
 

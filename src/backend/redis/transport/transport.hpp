@@ -62,11 +62,14 @@ class transport final : private connection_owner,
   void await_address() noexcept { awaits_address_ = true; }
   void lead_to(const base::address&, time_point now, base::event_queue&);
   bool is_led_elsewhere() const noexcept { return is_led_elsewhere_; }  // than its commands are yet
+  // Whether commands may go to a master that has not the history of the one before. It may be that
+  // one, restarted without its data, while a replica that has them is about to be promoted.
+  void admit_strangers(bool are_admitted) noexcept { admits_strangers_ = are_admitted; }
   // That the master has, for endpoint::by_majority. The largest number counts.
   void note_replicas(std::size_t) noexcept;
   // Without which nothing counts; 0: none is asked.
   std::size_t replicas_needed() const noexcept { return wait_ ? wait_->count() : 0; }
-  // A master that has the history of the commands' server, or follows it.
+  // A master that follows the commands' server.
   bool is_heir(const server_identity& s) { return lineage_.is_heir(s); }
   bool is_open() const noexcept;
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
@@ -266,6 +269,7 @@ class transport final : private connection_owner,
   bool has_moved_ = false;
   bool is_sampling_ = false;
   bool awaits_address_ = false, is_led_ = false, is_led_elsewhere_ = false;  // see lead_to()
+  bool admits_strangers_ = true;
   time_point probed_{};                  // the connection for messages
   time_point confirmed_at_{};            // a connection by name reached the commands' server
   time_point next_probe_ = base::never;  // of the name

@@ -19,6 +19,9 @@ constexpr const char* is_replica =
 constexpr const char* is_sentinel =
     "a sentinel answers there, which keeps no locks; open the master that it watches as "
     "redis+sentinel://host:port/name, with the name of the master";
+constexpr const char* is_without_history =
+    "the master that the sentinels name has not the data of the one before; its replicas are "
+    "looked at first";
 constexpr const char* leads_on = "the name leads to another server now";
 
 }  // namespace
@@ -56,6 +59,7 @@ void transport::lead_to(const base::address& where, time_point now, event_queue&
     endpoint_.where = where;
   }
   if (commands_.is_ready()) {
+    if (is_news) return probe_.start_anew(now, events);
     if (is_led_elsewhere_) probe_.start(now);
     return;
   }
@@ -84,6 +88,10 @@ bool transport::accepts(connection& c, failure& why, time_point now, event_queue
 bool transport::accepts_commands(const server_identity& s, failure& why) {
   if (s.is_sentinel) {
     why = {errc::bad_url, is_sentinel};
+    return false;
+  }
+  if (!admits_strangers_ && lineage_.is_stranger(s)) {
+    why = {errc::unavailable, is_without_history};
     return false;
   }
   const std::string before = lineage_.leader().run_id;

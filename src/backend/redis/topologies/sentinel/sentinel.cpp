@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t sentinels_max = 32, scouts_max = 32;
 // How often all are asked: during a failover, and in an outage that lasts for longer than one.
 constexpr duration look_pause = 100ms, long_look_pause = 1s, failover_max = 30s;
+// For so long an heir is looked for before a master without the data of the one before is joined.
+constexpr duration stranger_pause = 1s;
 // A majority announces a new master within so long after the first sentinel.
 constexpr duration switch_max = 5s;
 
@@ -104,6 +106,7 @@ void sentinel::open(time_point now) {
 void sentinel::on_lost(time_point now) {
   if (lost_at_ != base::never) return;
   lost_at_ = now;
+  one_.admit_strangers(planted(mutant::stranger_joined_at_once));
   look_soon(now);
 }
 
@@ -130,6 +133,7 @@ void sentinel::look_if_due(time_point now) {
   next_look_ = base::never;
   for (const auto& l : links_) l->ask(now);
   if (is_settled(now)) return;
+  if (lost_at_ != base::never && now - lost_at_ >= stranger_pause) one_.admit_strangers(true);
   for (const auto& s : scouts_) s->look(now);
   const bool is_long = lost_at_ < now - failover_max;
   next_look_ = now + base::jittered(reactor_.env(), is_long ? long_look_pause : look_pause, 0.25);
@@ -168,7 +172,7 @@ void sentinel::on_told(time_point now, event_queue& events) {
     verdict_ = {.why = {errc::refused, std::move(fault)}};
   add_servers();
   add_sentinels(now);
-  if (verdict_.master) one_.lead_to(reachable(*verdict_.master), now, events);
+  if (verdict_.master && counts(verdict_)) one_.lead_to(reachable(*verdict_.master), now, events);
   if (!is_settled(now) && next_look_ == base::never) look_soon(now);
   reactor_.wake_by(now);  // whoever waits for the first connection learns why there is none
 }
@@ -177,9 +181,20 @@ void sentinel::on_told(time_point now, event_queue& events) {
 // sentinels have to name it.
 void sentinel::on_scouted(const base::address& at, const server_identity& s, time_point now,
                           event_queue& events) {
-  const bool is_named = verdict_.master && is_same(reachable(*verdict_.master), at);
+  if (heir_ && is_same(heir_->at, at) && s.role != server_role::master) heir_.reset();
+  const bool is_named =
+      verdict_.master && counts(verdict_) && is_same(reachable(*verdict_.master), at);
   const bool is_heir = one_.is_heir(s) || planted(mutant::scouted_stranger_followed);
-  if (s.role == server_role::master && (is_named || is_heir)) one_.lead_to(at, now, events);
+  if (s.role != server_role::master || !(is_named || is_heir)) return;
+  if (!is_named) heir_ = heir{at, verdict_.epoch};
+  one_.lead_to(at, now, events);
+}
+
+// Where the sentinels have not heard of a promotion that the client has followed, they name the
+// master before it, which may be back without its data.
+bool sentinel::counts(const sentinel_verdict& v) const {
+  return !heir_ || v.epoch > heir_->epoch || is_same(reachable(*v.master), heir_->at) ||
+         planted(mutant::heir_forgotten);
 }
 
 // Those in the URL come first: most of the others are the same ones.

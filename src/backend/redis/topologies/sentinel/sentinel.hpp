@@ -9,6 +9,7 @@
 // is refused (transport/lineage.hpp), whoever leads there.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class sentinel final : public topology, private io::reactor_user, private sentin
   bool is_open() const noexcept override { return one_.is_open(); }
   base::failure why_not_open(bool is_overdue) const override;
   seam::connection_status status() const override;
+  std::vector<finding> findings() const override { return findings_of(states(), settings_.master); }
   bool is_unavailable() const noexcept override { return one_.is_unavailable(); }
 
  private:
@@ -64,7 +66,14 @@ class sentinel final : public topology, private io::reactor_user, private sentin
   std::unique_ptr<commands_watch> watch_;
   std::vector<std::unique_ptr<sentinel_link>> links_;
   std::vector<std::unique_ptr<scout>> scouts_;
+  struct heir {
+    base::address at;
+    std::uint64_t epoch;  // that the sentinels had then
+  };
+  bool counts(const sentinel_verdict&) const;
+
   sentinel_verdict verdict_;
+  std::optional<heir> heir_;          // that was followed last, although they named another server
   time_point lost_at_ = base::never;  // the connection for commands
   time_point switching_until_{};      // sentinels have announced another master
   time_point next_look_ = base::never;

@@ -39,6 +39,15 @@ base::address address_in(const value& fields) {
   return address_of(field_of(fields, "ip"), field_of(fields, "port"));
 }
 
+// The remedies for passwords name the options of the servers.
+std::string with_own_options(std::string text) {
+  constexpr std::string_view of_servers = "?password-", of_sentinels = "?sentinel-password-";
+  for (auto at = text.find(of_servers); at != text.npos;
+       at = text.find(of_servers, at + of_sentinels.size()))
+    text.replace(at, of_servers.size(), of_sentinels);
+  return text;
+}
+
 // For a URL that names a server where a sentinel should be.
 failure not_a_sentinel(const value& error) {
   if (error.text().find("unknown command") != std::string_view::npos)
@@ -155,7 +164,7 @@ void sentinel_link::on_answered(question what, const value& v, const reply_conte
   }
   if (v.size() == 2) pending_.master = address_of(v[0].text(), v[1].text());
   state_.answer = std::move(pending_);
-  state_.fault.clear();
+  state_.fault = {};
   listener_.on_told(c.now, c.events);
 }
 
@@ -172,7 +181,7 @@ void sentinel_link::on_down(connection& c, const failure& why, loss, time_point 
   }
   is_asking_ = false;
   state_.answer.reset();
-  state_.fault = why.text;
+  state_.fault = {why.code, with_own_options(why.text)};
   listener_.on_told(now, events);
 }
 

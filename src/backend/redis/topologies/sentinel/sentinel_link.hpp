@@ -35,7 +35,7 @@ class sentinel_link final : private connection_owner, private message_handler {
   const sentinel_state& state() const noexcept { return state_; }
   const base::address& where() const noexcept { return endpoint_.where; }
   // It has answered or failed since it was made.
-  bool has_been_tried() const noexcept { return state_.answer || !state_.fault.empty(); }
+  bool has_been_tried() const noexcept { return state_.answer || state_.fault.code; }
   bool has_failed_for_good() const noexcept {
     return asks_.is_down() && asks_.last_failure().code && !asks_.will_pass();
   }

@@ -13,6 +13,8 @@
 //                                        | sentinels of several deployments
 //   does not answer                      | not known
 #pragma once
+#include <holdfast/finding.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,11 +52,12 @@ struct sentinel_state {
   std::string address;  // as the client connects to it
   bool is_in_url = false;
   std::optional<sentinel_answer> answer;  // the last one, while the connection stands
-  std::string fault;                      // why there is none
+  base::failure fault;                    // why there is none; code {}: it is being asked
 };
 
 struct sentinel_verdict {
   std::optional<base::address> master;
+  std::uint64_t epoch = 0;
   base::failure why;  // there is none
   std::size_t known = 0, answered = 0, needed = 0;
 };
@@ -64,5 +67,7 @@ sentinel_verdict judge(std::span<const sentinel_state>, std::string_view name);
 // Why one that lacks what `needed` others have may be promoted; empty: it may not. Sentinels prefer
 // a replica of a lower priority, and only then the one that has most.
 std::string priority_fault(std::span<const sentinel_state>, std::size_t needed);
+// For an operator's diagnosis.
+std::vector<finding> findings_of(std::span<const sentinel_state>, std::string_view name);
 
 }  // namespace holdfast::redis

@@ -10,6 +10,13 @@ class redis_sentinel : public some_sentinels {
     for (const std::string& s : all) answer(s, master, 0, replicas);
     greet(master, "master", "ha");
   }
+  // For two seconds at most.
+  void greet_until_open(const std::string& host, const std::string& history) {
+    for (int i = 0; i < 20 && !is_open(); ++i) {
+      pass(100ms);
+      greet(host, "master", history);
+    }
+  }
 };
 
 TEST_F(redis_sentinel, no_server_is_asked_before_a_majority_names_it) {
@@ -18,7 +25,7 @@ TEST_F(redis_sentinel, no_server_is_asked_before_a_majority_names_it) {
   answer("s2", "a");
   greet("a", "master", "ha");
   EXPECT_TRUE(is_open());
-  EXPECT_EQ(server(), "a");
+  EXPECT_EQ(server(), "ha");
 }
 
 TEST_F(redis_sentinel, a_named_server_that_is_still_a_replica_is_asked_again) {
@@ -38,7 +45,7 @@ TEST_F(redis_sentinel, a_promoted_replica_is_followed_before_the_sentinels_name_
   greet("b", "master", "hb", "ha");
   pass();
   greet("b", "master", "hb", "ha");
-  EXPECT_EQ(server(), "b");
+  EXPECT_EQ(server(), "hb");
 }
 
 TEST_F(redis_sentinel, a_master_of_another_history_is_not_followed_unless_they_name_it) {
@@ -48,7 +55,31 @@ TEST_F(redis_sentinel, a_master_of_another_history_is_not_followed_unless_they_n
   greet("b", "master", "hz");
   EXPECT_FALSE(is_open());
   for (const std::string& s : all) answer(s, "b", 1);
-  greet("b", "master", "hz");
+  greet_until_open("b", "hz");
+  EXPECT_TRUE(is_open());
+}
+
+TEST_F(redis_sentinel, an_older_configuration_does_not_lead_away_from_an_heir) {
+  be_at("a", {"b"});
+  net.close(lines_to("a").back());
+  pass(200ms);
+  greet("b", "master", "hb", "ha");
+  greet("b", "master", "hb", "ha");
+  ASSERT_EQ(server(), "hb");
+  for (const std::string& s : all) answer(s, "a", 0);
+  greet("a", "master", "hz");
+  greet("a", "master", "hz");
+  EXPECT_EQ(server(), "hb");
+  EXPECT_TRUE(is_open());
+}
+
+TEST_F(redis_sentinel, an_heir_is_looked_for_before_an_empty_master_is_joined) {
+  be_at("a", {"b"});
+  net.close(lines_to("a").back());
+  pass();
+  greet("a", "master", "hz");
+  EXPECT_FALSE(is_open());
+  greet_until_open("a", "hz");
   EXPECT_TRUE(is_open());
 }
 
@@ -57,11 +88,11 @@ TEST_F(redis_sentinel, an_announced_master_is_moved_to_though_the_old_one_goes_o
   for (const std::string& s : all) announce(s);
   pass();
   for (const std::string& s : all) answer(s, "b", 1);
-  ASSERT_EQ(server(), "a");
+  ASSERT_EQ(server(), "ha");
   greet("b", "master", "hb", "ha");
   pass();
   greet("b", "master", "hb", "ha");
-  EXPECT_EQ(server(), "b");
+  EXPECT_EQ(server(), "hb");
 }
 
 TEST_F(redis_sentinel, a_sentinel_with_another_opinion_moves_nobody) {
@@ -69,7 +100,7 @@ TEST_F(redis_sentinel, a_sentinel_with_another_opinion_moves_nobody) {
   answer("s3", "b", 1);
   pass(200ms);
   EXPECT_TRUE(lines_to("b").empty());
-  EXPECT_EQ(server(), "a");
+  EXPECT_EQ(server(), "ha");
 }
 
 TEST_F(redis_sentinel, an_address_is_translated_by_the_map) {

@@ -10,12 +10,12 @@ namespace {
 
 // A deployment of sentinels that know each other by their ids; each names a master, or has not
 // answered.
-class asked_sentinels {
+class some_answers {
  public:
-  explicit asked_sentinels(std::vector<std::string> ids) : ids_(std::move(ids)) {}
+  explicit some_answers(std::vector<std::string> ids) : ids_(std::move(ids)) {}
 
-  asked_sentinels& answers(const std::string& id, const std::string& master, std::uint64_t epoch,
-                           const std::string& at = {}) {
+  some_answers& answers(const std::string& id, const std::string& master, std::uint64_t epoch,
+                        const std::string& at = {}) {
     sentinel_answer a;
     a.id = id;
     if (!master.empty()) a.master = base::address{master, 6379, {}};
@@ -27,14 +27,25 @@ class asked_sentinels {
     all_.push_back({at.empty() ? id : at, true, std::move(a), {}});
     return *this;
   }
-  asked_sentinels& fails(const std::string& id) {
-    all_.push_back({id, true, std::nullopt, "nothing listens there"});
+  some_answers& fails(const std::string& id) {
+    all_.push_back({id, true, std::nullopt, {errc::unavailable, "nothing listens there"}});
     return *this;
   }
-  asked_sentinels& list_nobody() {
+  some_answers& refuses(const std::string& id) {
+    all_.push_back({id, true, std::nullopt, {errc::refused, "WRONGPASS"}});
+    return *this;
+  }
+  // None may be asked for its id.
+  some_answers& tell_no_ids() {
+    for (sentinel_state& s : all_)
+      if (s.answer) s.answer->id.clear();
+    return *this;
+  }
+  some_answers& list_nobody() {
     for (sentinel_state& s : all_) s.answer->others.reset();
     return *this;
   }
+  const std::vector<sentinel_state>& states() const { return all_; }
   sentinel_verdict verdict() const { return judge(all_, "m"); }
   std::string master() const {
     const sentinel_verdict v = verdict();
@@ -48,14 +59,13 @@ class asked_sentinels {
 
 TEST(sentinel_votes, a_majority_names_the_master) {
   const std::vector<std::string> ids{"a", "b", "c"};
-  EXPECT_EQ(asked_sentinels(ids).answers("a", "x", 1).answers("b", "x", 1).master(), "x");
-  EXPECT_EQ(asked_sentinels(ids).answers("a", "x", 1).fails("b").answers("c", "x", 1).master(),
-            "x");
-  EXPECT_EQ(asked_sentinels({"a"}).answers("a", "x", 0).master(), "x");
+  EXPECT_EQ(some_answers(ids).answers("a", "x", 1).answers("b", "x", 1).master(), "x");
+  EXPECT_EQ(some_answers(ids).answers("a", "x", 1).fails("b").answers("c", "x", 1).master(), "x");
+  EXPECT_EQ(some_answers({"a"}).answers("a", "x", 0).master(), "x");
 }
 
 TEST(sentinel_votes, a_minority_names_none_and_the_others_are_listed_with_the_reason) {
-  const auto v = asked_sentinels({"a", "b", "c"}).answers("a", "x", 1).fails("b").verdict();
+  const auto v = some_answers({"a", "b", "c"}).answers("a", "x", 1).fails("b").verdict();
   EXPECT_FALSE(v.master);
   EXPECT_EQ(v.why.code, errc::unavailable);
   EXPECT_NE(v.why.text.find("1 of 3 sentinels"), v.why.text.npos) << v.why.text;
@@ -64,7 +74,7 @@ TEST(sentinel_votes, a_minority_names_none_and_the_others_are_listed_with_the_re
 }
 
 TEST(sentinel_votes, a_sentinel_that_is_left_behind_with_an_old_epoch_is_outvoted) {
-  const auto s = asked_sentinels({"a", "b", "c"})
+  const auto s = some_answers({"a", "b", "c"})
                      .answers("a", "old", 0)
                      .answers("b", "new", 1)
                      .answers("c", "new", 1);
@@ -72,7 +82,7 @@ TEST(sentinel_votes, a_sentinel_that_is_left_behind_with_an_old_epoch_is_outvote
 }
 
 TEST(sentinel_votes, a_majority_with_an_older_epoch_names_nobody) {
-  const auto v = asked_sentinels({"a", "b", "c"})
+  const auto v = some_answers({"a", "b", "c"})
                      .answers("a", "new", 1)
                      .answers("b", "old", 0)
                      .answers("c", "old", 0)
@@ -83,19 +93,34 @@ TEST(sentinel_votes, a_majority_with_an_older_epoch_names_nobody) {
 }
 
 TEST(sentinel_votes, a_sentinel_has_one_vote_under_all_its_addresses) {
-  const auto s = asked_sentinels({"a", "b", "c"}).answers("a", "x", 1).answers("a", "x", 1, "also");
+  const auto s = some_answers({"a", "b", "c"}).answers("a", "x", 1).answers("a", "x", 1, "also");
   EXPECT_EQ(s.master(), "");
   EXPECT_EQ(s.verdict().answered, 1u);
 }
 
 TEST(sentinel_votes, one_that_is_listed_under_another_address_is_not_counted_twice) {
   const auto s =
-      asked_sentinels({"a", "b", "c"}).answers("a", "x", 1).answers("b", "x", 1).fails("c.example");
+      some_answers({"a", "b", "c"}).answers("a", "x", 1).answers("b", "x", 1).fails("c.example");
   EXPECT_EQ(s.verdict().known, 3u);
 }
 
+TEST(sentinel_votes, one_that_does_not_say_its_id_is_known_by_its_address) {
+  some_answers s({"a", "b", "c"});
+  s.answers("a", "x", 1, "a:26379").answers("b", "x", 1, "b:26379").tell_no_ids();
+  EXPECT_EQ(s.verdict().known, 3u);
+  EXPECT_EQ(s.master(), "x");
+}
+
+TEST(sentinel_votes, a_majority_that_refuses_is_a_refusal) {
+  const std::vector<std::string> ids{"a", "b", "c"};
+  const auto code = [](const some_answers& s) { return s.verdict().why.code; };
+  EXPECT_EQ(code(some_answers(ids).answers("a", "x", 1).refuses("b").refuses("c")), errc::refused);
+  EXPECT_EQ(code(some_answers(ids).answers("a", "x", 1).refuses("b").fails("c")),
+            errc::unavailable);
+}
+
 TEST(sentinel_votes, without_lists_those_of_the_url_count) {
-  auto s = asked_sentinels({"a"}).answers("a", "x", 1).list_nobody();
+  auto s = some_answers({"a"}).answers("a", "x", 1).list_nobody();
   EXPECT_EQ(s.master(), "x");
   s.fails("b").fails("c");
   EXPECT_EQ(s.master(), "");
@@ -103,7 +128,7 @@ TEST(sentinel_votes, without_lists_those_of_the_url_count) {
 }
 
 TEST(sentinel_votes, an_unknown_name_is_a_wrong_url_and_the_known_ones_are_listed) {
-  const auto v = asked_sentinels({"a", "b"}).answers("a", "", 0).answers("b", "", 0).verdict();
+  const auto v = some_answers({"a", "b"}).answers("a", "", 0).answers("b", "", 0).verdict();
   EXPECT_EQ(v.why.code, errc::bad_url);
   EXPECT_NE(v.why.text.find("no master named \"m\""), v.why.text.npos) << v.why.text;
   EXPECT_NE(v.why.text.find("a monitors main"), v.why.text.npos) << v.why.text;
@@ -120,8 +145,23 @@ TEST(sentinel_votes, a_preferred_replica_that_may_lag_is_named) {
   EXPECT_EQ(priority_fault(std::vector{s}, 1), "");
 }
 
+TEST(sentinel_votes, a_diagnosis_grades_the_sentinels) {
+  const auto grade = [](const some_answers& s) {
+    const auto found = findings_of(s.states(), "m");
+    return found.empty() ? finding_grade::bad : found.front().grade;
+  };
+  const std::vector<std::string> ids{"a", "b", "c"};
+  some_answers all(ids);
+  all.answers("a", "x", 1).answers("b", "x", 1);
+  EXPECT_EQ(grade(all), finding_grade::warn);
+  all.answers("c", "x", 1);
+  EXPECT_EQ(grade(all), finding_grade::good);
+  EXPECT_EQ(grade(some_answers({"a"}).answers("a", "x", 1)), finding_grade::warn);
+  EXPECT_EQ(grade(some_answers(ids).answers("a", "x", 1)), finding_grade::bad);
+}
+
 TEST(sentinel_votes, nobody_has_been_asked_yet) {
-  const auto v = asked_sentinels({}).fails("a").verdict();
+  const auto v = some_answers({}).fails("a").verdict();
   EXPECT_FALSE(v.master);
   EXPECT_EQ(v.why.code, errc::unavailable);
 }

@@ -73,14 +73,14 @@ class some_sentinels : public testing::Test {
     }
     pass();
   }
-  // Each new connection to a server is opened, and that says who it is.
+  // Each new connection to a server is opened, and that says who it is; its run_id is its history.
   void greet(const std::string& host, const std::string& role, const std::string& history,
              const std::string& before = "0") {
     for (const std::size_t n : lines_to(host)) {
       if (std::exchange(is_greeted_[n], true)) continue;
       net.open(n);
       net.received(n);
-      net.reply(n, "+OK\r\n:7\r\n" + bulk("laddr=127.0.0.1:6379") + bulk("run_id:" + host) +
+      net.reply(n, "+OK\r\n:7\r\n" + bulk("laddr=127.0.0.1:6379") + bulk("run_id:" + history) +
                        bulk("role:" + role + "\r\nmaster_replid:" + history +
                             "\r\nmaster_replid2:" + before));
     }
@@ -95,7 +95,7 @@ class some_sentinels : public testing::Test {
     const std::lock_guard guard(reactor.mutex());
     return over.is_open();
   }
-  std::string server() {  // that commands go to
+  std::string server() {  // the history of the one that commands go to
     const std::lock_guard guard(reactor.mutex());
     return std::string(over.node_of("").server_stamp());
   }

@@ -1,0 +1,72 @@
+// sentinel/failover: how long nothing is granted after a promoted replica accepts writes.
+#include <holdfast/holdfast.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <stop_token>
+#include <thread>
+
+#include "redis/fixture.hpp"
+#include "row.hpp"
+#include "testkit/servers/sentinel_servers.hpp"
+
+namespace bench {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+using holdfast::testkit::redis_server;
+using holdfast::testkit::sentinel_servers;
+
+bool is_master(redis_server& s) {
+  try {
+    const auto role = s.command({"ROLE"});
+    return !role.items.empty() && role.items.front().text == "master";
+  } catch (const holdfast::testkit::redis_silent&) {
+    return false;  // Sentinel closes the connections of a server that it promotes
+  }
+}
+
+// Acquires and releases one lock without a pause.
+class busy_client {
+ public:
+  explicit busy_client(const std::string& url)
+      : lock_(holdfast::client::open(url).mutex("order")),
+        thread_([this](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            lock_.acquire().release();
+            granted_at_ = clock::now();
+          }
+        }) {}
+  clock::time_point wait_for_grant_after(clock::time_point t) const {
+    while (granted_at_.load() <= t) std::this_thread::sleep_for(1ms);
+    return granted_at_;
+  }
+
+ private:
+  holdfast::mutex lock_;
+  std::atomic<clock::time_point> granted_at_{clock::time_point{}};
+  std::jthread thread_;
+};
+
+outcome one_failover(seconds) {
+  sentinel_servers s({.down_after = 500ms});
+  const busy_client busy(s.url() + "?op-timeout=30s");
+  busy.wait_for_grant_after(clock::now());
+  const auto killed = clock::now();
+  s.master().kill_hard();
+  while (!is_master(s.server(1)) && !is_master(s.server(2))) std::this_thread::sleep_for(500us);
+  const auto promoted = clock::now();
+  const auto served = busy.wait_for_grant_after(promoted);
+  return {seconds(served - promoted).count(),
+          {{"seconds until the promotion", seconds(promoted - killed).count()}}};
+}
+
+}  // namespace
+
+std::vector<contest> sentinel_failover() {
+  need_redis_server();
+  return {{"", {}, one_failover}};
+}
+
+}  // namespace bench
