@@ -8,6 +8,9 @@ namespace holdfast::redis {
 
 namespace {
 
+constexpr const char* of_cluster =
+    "this is a node of a cluster, where this version keeps no locks; name a server that is in none";
+
 constexpr error_meaning meanings[] = {
     {"LOADING", errc::unavailable, true, true, "the server is loading its data; wait for it"},
     {"READONLY", errc::unavailable, true, true, "this is a replica; name its master in the URL"},
@@ -26,9 +29,8 @@ constexpr error_meaning meanings[] = {
     {"NOPERM", errc::refused, false, false,
      "this user may not do that; docs/options.md has the rights "
      "that holdfast needs"},
-    {"CROSSSLOT", errc::refused, false, false,
-     "this is a cluster; its URL begins with redis+cluster:"},
-    {"MOVED", errc::refused, false, false, "this is a cluster; its URL begins with redis+cluster:"},
+    {"CROSSSLOT", errc::refused, false, false, of_cluster},
+    {"MOVED", errc::refused, false, false, of_cluster},
 };
 
 // Of a command in a script: Redis 6.0 and 7.0, and later versions. They have the code ERR.
