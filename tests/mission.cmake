@@ -11,7 +11,7 @@ set(mission_rules
   "(^|_)redisson(_(clients|codec|listings|lock_by_hand|migration|names|table|wire))?[.]=mission:R4"
   "_redisson_redis$=mission:R4"
   "redlock=mission:R6"
-  "sentinel=mission:R7"
+  "sentinel=mission:G3"
   "redisson.*(fair|rw|spin|permits|fenced)=mission:R5"
   "single_node|_node_zookeeper$=mission:Z0"
   "^(curator|kazoo|zookeeper_peers)=mission:Z1"
