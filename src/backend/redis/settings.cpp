@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int default_port = 6379, default_port_of_sentinels = 26379;
-constexpr double databases_max = 1 << 20, replicas_max = 100;
+constexpr double databases_max = 1 << 20, required_replicas_max = 100;
 
 [[noreturn]] void refuse(const seam::open_args& o, std::string why) {
   base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
@@ -191,7 +191,7 @@ void read_replicas(std::string_view text, const seam::own_options& own, settings
     out.by_majority = true;
     return;
   }
-  const double number = seam::parse_number(text, "replicas", 0, replicas_max);
+  const double number = seam::parse_number(text, "replicas", 0, required_replicas_max);
   out.replicas = static_cast<int>(number);
   if (out.replicas != number) own.refuse("replicas: give a whole number, or majority");
 }

@@ -13,13 +13,13 @@ using action = lineage::action;
 
 namespace {
 
-constexpr const char* is_replica =
+constexpr const char* refusal_of_replica =
     "the server is a replica, which grants no locks; name its master in the URL, or lead the name "
     "there";
-constexpr const char* is_sentinel =
+constexpr const char* refusal_of_sentinel =
     "a sentinel answers there, which keeps no locks; open the master that it watches as "
     "redis+sentinel://host:port/name, with the name of the master";
-constexpr const char* is_without_history =
+constexpr const char* without_history =
     "the master that the sentinels name has not the data of the one before; its replicas are "
     "looked at first";
 constexpr const char* leads_on = "the name leads to another server now";
@@ -87,11 +87,11 @@ bool transport::accepts(connection& c, failure& why, time_point now, event_queue
 
 bool transport::accepts_commands(const server_identity& s, failure& why) {
   if (s.is_sentinel) {
-    why = {errc::bad_url, is_sentinel};
+    why = {errc::bad_url, refusal_of_sentinel};
     return false;
   }
   if (!admits_strangers_ && lineage_.is_stranger(s)) {
-    why = {errc::unavailable, is_without_history};
+    why = {errc::unavailable, without_history};
     return false;
   }
   const std::string before = lineage_.leader().run_id;
@@ -107,7 +107,7 @@ bool transport::accepts_commands(const server_identity& s, failure& why) {
                              "confirmed there, or lost");
       return true;
     case action::refuse: why = {errc::unavailable, lineage_.refusal_of(s)}; return false;
-    default: why = {errc::unavailable, is_replica}; return false;
+    default: why = {errc::unavailable, refusal_of_replica}; return false;
   }
 }
 
@@ -186,7 +186,7 @@ void transport::leave(const char* why, time_point now, event_queue& events) {
 }
 
 void transport::on_demoted(time_point now, event_queue& events) {
-  if (!base::planted(base::mutant::demoted_master_kept)) leave(is_replica, now, events);
+  if (!base::planted(base::mutant::demoted_master_kept)) leave(refusal_of_replica, now, events);
 }
 
 void transport::on_probed(const server_identity& s, time_point now, event_queue& events) {
