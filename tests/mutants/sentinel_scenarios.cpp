@@ -94,15 +94,16 @@ class one_replica final : public redis::replicated_transport {
     have_both();
     send();
     net.reply(0, "+OK\r\n");
-    return net.received(1).starts_with("PING | WAIT") ? ""
-                                                      : "WAIT covers nothing that was answered";
+    return net.received(1).starts_with("PUBLISH hf:wait 0 | WAIT")
+               ? ""
+               : "WAIT covers nothing that was answered";
   }
   std::string believes_without() {
     have_both();
     send();
     net.reply(0, "+OK\r\n");
     net.received(1);
-    net.reply(1, "+PONG\r\n:0\r\n");
+    net.reply(1, ":0\r\n:0\r\n");
     return a.take_log().empty() ? "" : "an answer counts that no replica has";
   }
   std::string believes_a_push() {

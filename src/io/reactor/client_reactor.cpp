@@ -13,6 +13,16 @@ using base::event_queue;
 using base::failure;
 using base::time_point;
 
+namespace {
+
+// Joins the thread of a loop, which may look for its loop until then: the pointer stays meanwhile.
+void end_loop(std::unique_ptr<base::event_loop>& l) noexcept {
+  delete l.get();
+  (void)l.release();
+}
+
+}  // namespace
+
 struct client_reactor::connected_stream final : attached_stream, base::stream_events {
   connected_stream(client_reactor& r, stream_user& u) noexcept
       : attached_stream(u, nullptr), home(r) {}
@@ -58,8 +68,8 @@ void client_reactor::stop() noexcept {
   }
   alarm_.reset();  // the last that may use the loops
   own_loop_seen_ = nullptr;
-  own_loop_.reset();
-  loop_.reset();
+  end_loop(own_loop_);
+  end_loop(loop_);
   const std::lock_guard guard(mutex_);
   streams_.clear();
 }

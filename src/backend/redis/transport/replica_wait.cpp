@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr std::string_view channel = "hf:wait";  // nobody listens to it
 constexpr duration pause = 100ms;  // after an answer that came at once and did not suffice
 constexpr const char* not_that_of_commands = "it is not the server that commands go to";
 
@@ -78,7 +79,7 @@ void replica_wait::ask(time_point now) {
   std::string& out = line_.out();
   std::uint32_t replies = 1;
   if (!planted(mutant::idle_wait_believed)) {
-    command(out, 1) << "PING";
+    command(out, 3) << "PUBLISH" << channel << "0";
     ++replies;
   }
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(endpoint_.op_timeout / 8);
@@ -98,10 +99,13 @@ void replica_wait::ask_by_alarm(time_point now) {
 
 void replica_wait::on_counted(const value& v, const reply_context& c) {
   is_asking_ = false;
-  if (v.is(value::kind::error)) {
-    const error_meaning* const m = meaning_of(v.text());
-    if (m && m->is_passing) return line_.end({m->why, explain(v.text())}, c.now, c.events);
-    return line_.refuse({errc::refused, "replicas= needs the command WAIT: " + explain(v.text())},
+  const std::string_view error = c.aborted.empty() ? v.text() : c.aborted;
+  if (!error.empty()) {
+    const error_meaning* const m = meaning_of(error);
+    if (m && m->is_passing) return line_.end({m->why, explain(error)}, c.now, c.events);
+    return line_.refuse({errc::refused,
+                         "replicas= needs WAIT, and PUBLISH to the channel hf:wait: " +
+                             explain(error)},
                         c.now, c.events);
   }
   if (!asker_.is_commands_server(line_.server()))

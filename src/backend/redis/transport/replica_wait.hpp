@@ -1,7 +1,8 @@
-// Asks the server whether replicas have what it has answered: PING and WAIT, over a connection of
-// its own. WAIT covers all that the server had done when this connection's last command ran, so the
-// PING makes it cover every reply that was received before; on a connection that was idle it would
-// cover nothing.
+// Asks the server whether replicas have what it has answered: PUBLISH and WAIT, over a connection
+// of its own. WAIT covers all that the server had sent to replicas when this connection's last
+// command did the same, so the PUBLISH, which is replicated too, makes it cover every reply that
+// was received before. On a connection that was idle it would cover nothing; after a command that
+// replicas do not get it covers nothing either in Valkey, while in Redis any command will do.
 //
 // Source: Redis' documentation of WAIT. It is no consensus: a replica that has confirmed keeps what
 // it has if it is promoted, but another one may be promoted in its place.

@@ -43,7 +43,9 @@ std::string history_in(std::string_view info, std::string_view field) {
 
 void read_server(std::string_view info, server_identity& out) {
   out.run_id = info_field(info, "run_id");
-  out.is_sentinel = info_field(info, "redis_mode") == "sentinel";
+  // Valkey has a name of its own for it.
+  for (const std::string_view field : {"redis_mode", "server_mode"})
+    out.is_sentinel = out.is_sentinel || info_field(info, field) == "sentinel";
 }
 
 void read_role(std::string_view role, server_identity& out) {

@@ -17,8 +17,8 @@ TEST_F(redis_replica_wait, a_client_is_open_once_the_replicas_can_be_asked) {
   greet(0);
   EXPECT_FALSE(is_open());
   greet(1);
-  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
-  net.reply(1, "+PONG\r\n:0\r\n");
+  EXPECT_EQ(net.received(1), "PUBLISH hf:wait 0 | WAIT 1 500");
+  net.reply(1, ":0\r\n:0\r\n");
   EXPECT_TRUE(is_open());
 }
 
@@ -27,8 +27,8 @@ TEST_F(redis_replica_wait, a_reply_counts_once_a_replica_has_confirmed) {
   send();
   net.reply(0, "+OK\r\n");
   EXPECT_EQ(a.take_log(), "");
-  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
-  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(net.received(1), "PUBLISH hf:wait 0 | WAIT 1 500");
+  net.reply(1, ":0\r\n:1\r\n");
   EXPECT_EQ(a.take_log(), "=OK ");
 }
 
@@ -39,10 +39,10 @@ TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
   net.received(1);
   send();
   net.reply(0, "+second\r\n");
-  net.reply(1, "+PONG\r\n:1\r\n");
+  net.reply(1, ":0\r\n:1\r\n");
   EXPECT_EQ(a.take_log(), "=first ");
-  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
-  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(net.received(1), "PUBLISH hf:wait 0 | WAIT 1 500");
+  net.reply(1, ":0\r\n:1\r\n");
   EXPECT_EQ(a.take_log(), "=second ");
 }
 
@@ -51,12 +51,12 @@ TEST_F(redis_replica_wait, without_a_replica_nothing_counts_and_the_status_says_
   send();
   net.reply(0, "+OK\r\n");
   net.received(1);
-  net.reply(1, "+PONG\r\n:0\r\n");
+  net.reply(1, ":0\r\n:0\r\n");
   EXPECT_EQ(a.take_log(), "");
   EXPECT_NE(trouble().find("0 of the 1 replicas"), std::string::npos) << trouble();
   net.time.advance(100ms);
-  EXPECT_EQ(net.received(1), "PING | WAIT 1 500");
-  net.reply(1, "+PONG\r\n:1\r\n");
+  EXPECT_EQ(net.received(1), "PUBLISH hf:wait 0 | WAIT 1 500");
+  net.reply(1, ":0\r\n:1\r\n");
   EXPECT_EQ(a.take_log(), "=OK ");
   EXPECT_EQ(trouble(), "");
 }
@@ -69,7 +69,7 @@ TEST_F(redis_replica_wait, an_answer_of_another_server_confirms_nothing) {
   a.take_log();
   send();
   net.reply(2, "+OK\r\n");
-  net.reply(1, "+PONG\r\n:1\r\n");
+  net.reply(1, ":0\r\n:1\r\n");
   EXPECT_EQ(a.take_log(), "");
 }
 
@@ -87,7 +87,7 @@ TEST_F(redis_replica_wait, a_message_is_held_back_too) {
                    bulk("ch") + bulk("yours"));
   EXPECT_EQ(heard.heard, "+ ");
   net.received(1);
-  net.reply(1, "+PONG\r\n:1\r\n");
+  net.reply(1, ":0\r\n:1\r\n");
   EXPECT_EQ(heard.heard, "+ yours ");
   const std::lock_guard guard(reactor.mutex());
   over.reset();
@@ -98,7 +98,7 @@ TEST_F(redis_replica_wait, a_user_without_the_right_to_wait_is_refused) {
   greet(0);
   greet(1);
   net.received(1);
-  net.reply(1, "+PONG\r\n-NOPERM no right to 'wait'\r\n");
+  net.reply(1, ":0\r\n-NOPERM no right to 'wait'\r\n");
   const std::lock_guard guard(reactor.mutex());
   const base::failure why = one.why_not_open(false);
   EXPECT_EQ(why.code, errc::refused);
