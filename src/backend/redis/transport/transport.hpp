@@ -64,7 +64,11 @@ class transport final : private connection_owner,
   bool is_led_elsewhere() const noexcept { return is_led_elsewhere_; }  // than its commands are yet
   // Whether commands may go to a master that has not the history of the one before. It may be that
   // one, restarted without its data, while a replica that has them is about to be promoted.
-  void admit_strangers(bool are_admitted) noexcept { admits_strangers_ = are_admitted; }
+  void admit_strangers(bool are_admitted) noexcept {
+    admits_strangers_ = are_admitted;
+    has_refused_stranger_ = false;
+  }
+  bool has_refused_stranger() const noexcept { return has_refused_stranger_; }  // since then
   // That the master has, for endpoint::by_majority. The largest number counts.
   void note_replicas(std::size_t) noexcept;
   // Without which nothing counts; 0: none is asked.
@@ -269,7 +273,7 @@ class transport final : private connection_owner,
   bool has_moved_ = false;
   bool is_sampling_ = false;
   bool awaits_address_ = false, is_led_ = false, is_led_elsewhere_ = false;  // see lead_to()
-  bool admits_strangers_ = true;
+  bool admits_strangers_ = true, has_refused_stranger_ = false;
   time_point probed_{};                  // the connection for messages
   time_point confirmed_at_{};            // a connection by name reached the commands' server
   time_point next_probe_ = base::never;  // of the name

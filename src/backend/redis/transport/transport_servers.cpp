@@ -92,6 +92,7 @@ bool transport::accepts_commands(const server_identity& s, failure& why) {
   }
   if (!admits_strangers_ && lineage_.is_stranger(s)) {
     why = {errc::unavailable, without_history};
+    has_refused_stranger_ = true;
     return false;
   }
   const std::string before = lineage_.leader().run_id;

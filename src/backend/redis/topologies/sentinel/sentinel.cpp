@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t sentinels_max = 32, scouts_max = 32;
 // How often all are asked: during a failover, and in an outage that lasts for longer than one.
 constexpr duration look_pause = 100ms, long_look_pause = 1s, failover_max = 30s;
-// For so long an heir is looked for before a master without the data of the one before is joined.
+// For so long after a master without the data of the one before has been met, an heir is looked for.
 constexpr duration stranger_pause = 1s;
 // A majority announces a new master within so long after the first sentinel.
 constexpr duration switch_max = 5s;
@@ -106,6 +106,7 @@ void sentinel::open(time_point now) {
 void sentinel::on_lost(time_point now) {
   if (lost_at_ != base::never) return;
   lost_at_ = now;
+  stranger_at_ = base::never;
   one_.admit_strangers(planted(mutant::stranger_joined_at_once));
   look_soon(now);
 }
@@ -133,7 +134,10 @@ void sentinel::look_if_due(time_point now) {
   next_look_ = base::never;
   for (const auto& l : links_) l->ask(now);
   if (is_settled(now)) return;
-  if (lost_at_ != base::never && now - lost_at_ >= stranger_pause) one_.admit_strangers(true);
+  if (one_.has_refused_stranger()) {
+    stranger_at_ = std::min(stranger_at_, now);
+    if (now - stranger_at_ >= stranger_pause) one_.admit_strangers(true);
+  }
   for (const auto& s : scouts_) s->look(now);
   const bool is_long = lost_at_ < now - failover_max;
   next_look_ = now + base::jittered(reactor_.env(), is_long ? long_look_pause : look_pause, 0.25);

@@ -73,9 +73,10 @@ class sentinel final : public topology, private io::reactor_user, private sentin
   bool counts(const sentinel_verdict&) const;
 
   sentinel_verdict verdict_;
-  std::optional<heir> heir_;          // that was followed last, although they named another server
-  time_point lost_at_ = base::never;  // the connection for commands
-  time_point switching_until_{};      // sentinels have announced another master
+  std::optional<heir> heir_;  // that was followed last, although they named another server
+  time_point stranger_at_ = base::never;  // a master of another history was met
+  time_point lost_at_ = base::never;      // the connection for commands
+  time_point switching_until_{};          // sentinels have announced another master
   time_point next_look_ = base::never;
 };
 
