@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t sentinels_max = 32, scouts_max = 32;
 // How often all are asked: during a failover, and in an outage that lasts for longer than one.
 constexpr duration look_pause = 100ms, long_look_pause = 1s, failover_max = 30s;
-// For so long after a master without the data of the one before has been met, an heir is looked for.
+// An heir is looked for so long after a master without the data of the one before has been met.
 constexpr duration stranger_pause = 1s;
 // A majority announces a new master within so long after the first sentinel.
 constexpr duration switch_max = 5s;
