@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::string_view channel = "hf:wait";  // nobody listens to it
+constexpr std::string_view waiting_channel = "hf:wait";  // nobody listens to it
 constexpr duration pause = 100ms;  // after an answer that came at once and did not suffice
 constexpr const char* not_that_of_commands = "it is not the server that commands go to";
 
@@ -79,7 +79,7 @@ void replica_wait::ask(time_point now) {
   std::string& out = line_.out();
   std::uint32_t replies = 1;
   if (!planted(mutant::idle_wait_believed)) {
-    command(out, 3) << "PUBLISH" << channel << "0";
+    command(out, 3) << "PUBLISH" << waiting_channel << "0";
     ++replies;
   }
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(endpoint_.op_timeout / 8);
