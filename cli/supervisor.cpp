@@ -100,8 +100,7 @@ class supervision {
       const bool held = held_.held();
       if (held) page_->set_deadline(held_.expires());
       alert_->silence();
-      const bool is_asked = held && held_.is_asked_for();
-      if (page_->ending || !held || is_asked || clock::now() >= presses_at())
+      if (page_->ending || !held || held_.is_asked_for() || clock::now() >= presses_at())
         begin_to_end(why_it_ends());
     }
     if (ending_ && clock::now() >= kill_at_) signal_all(SIGKILL);

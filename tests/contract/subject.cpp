@@ -149,6 +149,42 @@ subject_under_test on_three_servers(subject_under_test s, std::string_view name,
 }
 #endif
 
+#ifdef HOLDFAST_WITH_REDIS
+subject_under_test string_in_redis() {
+  return {.name = "redis",
+          .make = make_redis_subject,
+          .can = {.ttl = true,
+                  .fifo = true,
+                  .durable = true,
+                  .processes = true,
+                  .breakable = true,
+                  .shared = true,
+                  .permits = true},
+          .has_outages = true,
+          .downgrades = true,
+          .most_not_applicable = 10};
+}
+
+subject_under_test redisson_in_redis() {
+  return {.name = "redisson_redis",
+          .make = make_redis_subject,
+          .options = "layout=redisson",
+          .modes = of_a_mutex,
+          .can =
+              {.ttl = true, .processes = true, .breakable = true, .shared = true, .permits = true},
+          .has_outages = true,
+          .most_not_applicable = 35,
+          .expected_failures = failures_of_redisson()};
+}
+
+// The same on a master that sentinels watch.
+subject_under_test behind_sentinels(subject_under_test s, std::string_view name) {
+  s.name = name;
+  s.make = make_sentinel_subject;
+  return s;
+}
+#endif
+
 #ifdef HOLDFAST_WITH_MYSQL
 // Of the connections that share a row.
 std::vector<expected_failure> failures_of_row_readers() {
@@ -192,38 +228,9 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .most_not_applicable = 6},
 #endif
 #ifdef HOLDFAST_WITH_REDIS
-      {.name = "redis",
-       .make = make_redis_subject,
-       .can = {.ttl = true,
-               .fifo = true,
-               .durable = true,
-               .processes = true,
-               .breakable = true,
-               .shared = true,
-               .permits = true},
-       .has_outages = true,
-       .downgrades = true,
-       .most_not_applicable = 10},
-      {.name = "sentinel_redis",
-       .make = make_sentinel_subject,
-       .can = {.ttl = true,
-               .fifo = true,
-               .durable = true,
-               .processes = true,
-               .breakable = true,
-               .shared = true,
-               .permits = true},
-       .has_outages = true,
-       .downgrades = true,
-       .most_not_applicable = 10},
-      {.name = "sentinel_redisson_redis",
-       .make = make_sentinel_subject,
-       .options = "layout=redisson",
-       .modes = of_a_mutex,
-       .can = {.ttl = true, .processes = true, .breakable = true, .shared = true, .permits = true},
-       .has_outages = true,
-       .most_not_applicable = 35,
-       .expected_failures = failures_of_redisson()},
+      string_in_redis(),
+      behind_sentinels(string_in_redis(), "sentinel_redis"),
+      behind_sentinels(redisson_in_redis(), "sentinel_redisson_redis"),
       {.name = "lua_redis",
        .make = make_redis_subject,
        .options = "layout=lua",
@@ -262,14 +269,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .has_outages = true,
        .most_not_applicable = 35,
        .expected_failures = failures_of_redlock()},
-      {.name = "redisson_redis",
-       .make = make_redis_subject,
-       .options = "layout=redisson",
-       .modes = of_a_mutex,
-       .can = {.ttl = true, .processes = true, .breakable = true, .shared = true, .permits = true},
-       .has_outages = true,
-       .most_not_applicable = 35,
-       .expected_failures = failures_of_redisson()},
+      redisson_in_redis(),
       {.name = "redisson_rw_redis",
        .make = make_redis_subject,
        .options = "layout=redisson-rw",

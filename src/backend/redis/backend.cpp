@@ -45,7 +45,7 @@ class last_replies final : public io::blocking_wait {
   const layout_family& layouts_;
 };
 
-// Those of the topology before those of its server. Deletes itself.
+// Puts the findings of the topology before those of its server. Deletes itself.
 class completed_findings final : public seam::findings_handler {
  public:
   completed_findings(std::vector<finding> first, seam::findings_handler& to)

@@ -50,13 +50,16 @@ bool has_tls(const seam::open_args& o) {
   return o.where.scheme().starts_with("rediss") || o.where.scheme() == "redlocks";
 }
 
-// The part of the path that is the number of a database; empty: there is none.
-std::string_view database_part(const seam::open_args& o) {
+struct path_parts {
+  std::string_view master, database;  // empty: there is none
+};
+
+path_parts parts_of_path(const seam::open_args& o) {
   std::string_view path = o.where.path();
   if (path.starts_with('/')) path.remove_prefix(1);
-  if (!has_sentinels(o)) return path;
-  const auto slash = path.find('/');
-  return slash == path.npos ? std::string_view() : path.substr(slash + 1);
+  if (!has_sentinels(o)) return {{}, path};
+  const auto slash = std::min(path.find('/'), path.size());
+  return {path.substr(0, slash), path.substr(std::min(slash + 1, path.size()))};
 }
 
 void read_place(const seam::open_args& o, settings& out) {
@@ -80,7 +83,7 @@ void read_place(const seam::open_args& o, settings& out) {
            "the failure of one leaves no majority");
   if (endpoints.size() > independent_servers_max) refuse(o, "name at most 15 servers");
   if (!has_sentinels(o)) out.where = address_of(endpoints[0]);
-  const std::string_view database = database_part(o);
+  const std::string_view database = parts_of_path(o).database;
   if (!database.empty()) out.database = database_of(o, database);
 }
 
@@ -89,7 +92,7 @@ int database_option(const seam::open_args& o, const seam::own_options& own,
   const double number = seam::parse_number(value, "db", 0, databases_max);
   const int database = static_cast<int>(number);
   if (database != number) own.refuse("db: give a whole number");
-  const std::string_view path = database_part(o);
+  const std::string_view path = parts_of_path(o).database;
   if (o.where.scheme() == "redis+unix" || path.empty()) return database;
   const int of_path = database_of(o, path);
   if (database != of_path)
@@ -156,9 +159,7 @@ void read_map(std::string_view text, const seam::own_options& own, settings& out
 // Each has the options of the connection in common, and a user and a password of its own.
 void read_sentinels(const seam::open_args& o, seam::own_options& own, settings& out) {
   if (!has_sentinels(o)) return;
-  std::string_view path = o.where.path();
-  if (path.starts_with('/')) path.remove_prefix(1);
-  out.master = path.substr(0, path.find('/'));
+  out.master = parts_of_path(o).master;
   if (out.master.empty())
     refuse(o, "the path is the name by which the sentinels know the master: "
               "redis+sentinel://s1,s2,s3/name");
@@ -180,8 +181,7 @@ void read_sentinels(const seam::open_args& o, seam::own_options& own, settings& 
   own.read("map", [&](std::string_view value) { read_map(value, own, out); });
   for (const url::endpoint& e : o.where.endpoints()) {
     endpoint& to = out.sentinels.emplace_back(shared);
-    to.where = address_of(e, default_port_of_sentinels);
-    if (to.tls && !out.has_tls_host) to.tls->host = to.where.host;
+    to.move_to(address_of(e, default_port_of_sentinels));
     to.text = base::text_of(to.where);
   }
 }

@@ -12,15 +12,14 @@ namespace holdfast::redis {
 
 struct settings : endpoint {
   std::vector<endpoint> servers;  // of redlock:
-  // Of redis+sentinel: where the sentinels are, the name that they know the master by, and which
-  // addresses that they tell are to be reached at others.
+  // Of redis+sentinel: the sentinels, the name by which they know the master, and the addresses at
+  // which this client reaches servers that announce other ones.
   std::vector<endpoint> sentinels;
   std::string master;
   std::vector<std::pair<base::address, base::address>> map;
-  bool has_tls_host = false;  // all certificates have the same name
-  std::string layout;         // of layouts/layouts.hpp
-  bool is_fair = false;       // of layout redisson: its mutexes are RFairLocks
-  std::string prefix;         // of every key of a lock
+  std::string layout;    // of layouts/layouts.hpp
+  bool is_fair = false;  // of layout redisson: its mutexes are RFairLocks
+  std::string prefix;    // of every key of a lock
   // Of redlock: no lease is longer than max_ttl, which all clients of the servers share. An attempt
   // counts the answers that come within the node_timeout.
   base::duration max_ttl{}, node_timeout{};

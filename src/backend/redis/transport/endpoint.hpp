@@ -11,6 +11,7 @@ namespace holdfast::redis {
 struct endpoint {
   base::address where;
   std::optional<base::tls_terms> tls;
+  bool has_tls_host = false;  // the certificate has a name of its own: not that of the address
   std::string user;
   std::string password;
   int database = 0;
@@ -21,6 +22,13 @@ struct endpoint {
   bool by_majority = false;  // so many that most servers have it
   base::duration probe{};    // how often it is asked where the name leads; 0: never
   std::string text;          // the URL without secrets
+
+  // Another server of the same kind is meant from here on.
+  void move_to(const base::address& to) {
+    where = to;
+    if (tls && !has_tls_host) tls->host = to.host;
+  }
+  const base::tls_terms* tls_or_none() const noexcept { return tls ? &*tls : nullptr; }
 };
 
 // Each has a connection of its own: what waits for a push or renews is held up by nothing else. A

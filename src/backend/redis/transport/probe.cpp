@@ -5,7 +5,7 @@ namespace holdfast::redis {
 using base::failure;
 
 probe::probe(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& s)
-    : reactor_(r), endpoint_(e), asker_(a), connection_(*this, e, lane::probe, s) {}
+    : side_connection_owner(r), endpoint_(e), asker_(a), connection_(*this, e, lane::probe, s) {}
 
 void probe::start(time_point now) {
   is_wanted_ = true;
@@ -30,8 +30,8 @@ void probe::on_down(connection&, const failure&, loss, time_point, base::event_q
 }
 
 std::shared_ptr<io::attached_stream> probe::connect(connection& c, failure& why) {
-  const base::tls_terms* const tls = endpoint_.tls ? &*endpoint_.tls : nullptr;
-  return reactor_.connect(c, endpoint_.where, tls, base::driven_by::callers, why);
+  return reactor_.connect(c, endpoint_.where, endpoint_.tls_or_none(), base::driven_by::callers,
+                          why);
 }
 
 }  // namespace holdfast::redis

@@ -32,7 +32,7 @@ class replica_wait::count_reply final : public reply_handler {
 };
 
 replica_wait::replica_wait(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& s)
-    : reactor_(r),
+    : side_connection_owner(r),
       endpoint_(e),
       asker_(a),
       line_(*this, endpoint_, lane::replicas, s),
@@ -43,8 +43,8 @@ replica_wait::~replica_wait() = default;
 bool replica_wait::may_open(connection&, time_point) { return asker_.has_commands_server(); }
 
 std::shared_ptr<io::attached_stream> replica_wait::connect(connection& c, failure& why) {
-  return reactor_.connect(c, asker_.reached(), endpoint_.tls ? &*endpoint_.tls : nullptr,
-                          base::driven_by::callers, why);
+  return reactor_.connect(c, asker_.reached(), endpoint_.tls_or_none(), base::driven_by::callers,
+                          why);
 }
 
 bool replica_wait::accepts(connection& c, failure& why, time_point, event_queue&) {

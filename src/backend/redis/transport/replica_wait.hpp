@@ -10,12 +10,11 @@
 #include <memory>
 #include <string>
 
-#include "backend/redis/transport/connection.hpp"
-#include "io/reactor/client_reactor.hpp"
+#include "backend/redis/transport/side_connection_owner.hpp"
 
 namespace holdfast::redis {
 
-class replica_wait final : private connection_owner {
+class replica_wait final : private side_connection_owner {
  public:
   class asker {  // called with the reactor's mutex held
    public:
@@ -57,23 +56,13 @@ class replica_wait final : private connection_owner {
 
   bool may_open(connection&, time_point) override;
   bool accepts(connection&, base::failure& why, time_point, base::event_queue&) override;
-  bool lanes_agree() const noexcept override { return true; }
-  void on_demoted(time_point, base::event_queue&) override {}
   void on_ready(connection&, time_point now, base::event_queue&) override { ask_at_once(now); }
-  void on_data_in_doubt() override {}
-  void on_script_missing(std::uint16_t) override {}
-  void on_message(std::string_view, std::string_view, time_point, base::event_queue&) override {}
   void on_down(connection&, const base::failure&, loss, time_point, base::event_queue&) override;
-  void on_silent(connection&, time_point) override {}
-  void on_heard(connection&, time_point) override {}
   std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
-  void wake_by(time_point t) override { reactor_.wake_by(t); }
-  base::environment& env() override { return reactor_.env(); }
 
   void ask(time_point now);
   void on_counted(const value&, const reply_context&);
 
-  io::client_reactor& reactor_;
   const endpoint& endpoint_;
   asker& asker_;
   connection line_;

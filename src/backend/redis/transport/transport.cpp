@@ -115,10 +115,10 @@ const connection& transport::of(lane what) const noexcept {
 void transport::on_ready(connection& c, time_point now, event_queue& events) {
   reach_.on_ready(c.what(), now);
   for (connection* other : lanes()) other->retry_now(now);
-  if (c.what() == lane::commands) follow_commands(now, events);
-  if (c.what() == lane::commands && wait_) {
+  if (c.what() == lane::commands) {
+    follow_commands(now, events);
     note_replicas(c.server().replicas.size());
-    wait_->open(now);
+    if (wait_) wait_->open(now);
   }
   const bool is_shown = c.what() != lane::messages || !await_count(now);
   const bool is_news = is_shown && commands_.is_ready() && !std::exchange(is_confirmed_, true);

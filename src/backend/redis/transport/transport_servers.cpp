@@ -45,7 +45,7 @@ base::address transport::reached() const {
 std::shared_ptr<io::attached_stream> transport::connect(connection& c, failure& why) {
   const base::address where = &c == &commands_ ? endpoint_.where : reached();
   const auto loop = &c == &renewals_ ? base::driven_by::thread : base::driven_by::callers;
-  return reactor_.connect(c, where, endpoint_.tls ? &*endpoint_.tls : nullptr, loop, why);
+  return reactor_.connect(c, where, endpoint_.tls_or_none(), loop, why);
 }
 
 void transport::lead_to(const base::address& where, time_point now, event_queue& events) {
@@ -53,11 +53,7 @@ void transport::lead_to(const base::address& where, time_point now, event_queue&
   awaits_address_ = false;
   is_led_ = true;
   is_led_elsewhere_ = is_led_elsewhere_ || is_news;
-  if (is_news) {
-    if (endpoint_.tls && endpoint_.tls->host == endpoint_.where.host)
-      endpoint_.tls->host = where.host;
-    endpoint_.where = where;
-  }
+  endpoint_.move_to(where);
   if (commands_.is_ready()) {
     if (is_news) return probe_.start_anew(now, events);
     if (is_led_elsewhere_) probe_.start(now);

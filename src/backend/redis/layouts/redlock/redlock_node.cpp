@@ -128,7 +128,7 @@ base::failure redlock_node::fault() const {
   if (const redlock_node* const twin = home_.twin_of(*this))
     return {errc::bad_url,
             address() + " and " + twin->address() + " are one server; name each server once"};
-  // What passes is waited for; a right that is missing is not.
+  // A missing right is an error; every other refusal may end.
   if (is_refused()) return {errc::refused, address() + " does not vote: " + refusal_.text};
   return {};
 }

@@ -178,7 +178,7 @@ void sentinel::on_told(time_point now, event_queue& events) {
   add_sentinels(now);
   if (verdict_.master && counts(verdict_)) one_.lead_to(reachable(*verdict_.master), now, events);
   if (!is_settled(now) && next_look_ == base::never) look_soon(now);
-  reactor_.wake_by(now);  // whoever waits for the first connection learns why there is none
+  reactor_.wake_by(now);  // a thread that waits for the first connection learns the reason
 }
 
 // The promoted one has the history of the client's own master; where nothing is known of that, the
@@ -201,7 +201,7 @@ bool sentinel::counts(const sentinel_verdict& v) const {
          planted(mutant::heir_forgotten);
 }
 
-// Those in the URL come first: most of the others are the same ones.
+// Only once those of the URL have been tried: most of the others are the same sentinels.
 void sentinel::add_sentinels(time_point now) {
   const auto is_tried = [](const auto& l) { return l->has_been_tried(); };
   if (!std::ranges::all_of(links_, is_tried)) return;
@@ -218,8 +218,7 @@ void sentinel::add_sentinels(time_point now) {
   for (const sentinel_peer& p : found) {
     if (is_known(p) || links_.size() >= sentinels_max || p.at.port == 0) continue;
     endpoint e = settings_.sentinels.front();
-    e.where = p.at;
-    if (e.tls && !settings_.has_tls_host) e.tls->host = p.at.host;
+    e.move_to(p.at);
     add_link(std::move(e), false);
     links_.back()->ask(now);
   }
@@ -242,8 +241,7 @@ void sentinel::add_server(const base::address& at) {
   const auto is_it = [&](const auto& s) { return is_same(s->where(), at); };
   if (at.port == 0 || scouts_.size() >= scouts_max || std::ranges::any_of(scouts_, is_it)) return;
   endpoint e = settings_;
-  e.where = at;
-  if (e.tls && !settings_.has_tls_host) e.tls->host = at.host;
+  e.move_to(at);
   scouts_.push_back(std::make_unique<scout>(*this, std::move(e)));
 }
 

@@ -21,7 +21,7 @@ Number number_of(std::string_view text) noexcept {
   return n;
 }
 
-// Of a list of names and values; empty: it has no such field.
+// The value of a field in a list of names and values; empty: the list has no such field.
 std::string_view field_of(const value& list, std::string_view name) noexcept {
   for (std::size_t i = 0; i + 1 < list.size(); i += 2)
     if (list[i].text() == name) return list[i + 1].text();
@@ -73,7 +73,7 @@ class sentinel_link::answer_reply final : public reply_handler {
 
 sentinel_link::sentinel_link(io::client_reactor& r, endpoint e, bool is_in_url,
                              const std::string& name, listener& l)
-    : reactor_(r),
+    : side_connection_owner(r),
       endpoint_(std::move(e)),
       name_(name),
       listener_(l),
@@ -89,8 +89,8 @@ sentinel_link::sentinel_link(io::client_reactor& r, endpoint e, bool is_in_url,
 sentinel_link::~sentinel_link() = default;
 
 std::shared_ptr<io::attached_stream> sentinel_link::connect(connection& c, failure& why) {
-  return reactor_.connect(c, endpoint_.where, endpoint_.tls ? &*endpoint_.tls : nullptr,
-                          base::driven_by::thread, why);
+  return reactor_.connect(c, endpoint_.where, endpoint_.tls_or_none(), base::driven_by::thread,
+                          why);
 }
 
 void sentinel_link::ask(time_point now) {

@@ -6,13 +6,12 @@
 #include <string>
 
 #include "backend/redis/topologies/sentinel/sentinel_votes.hpp"
-#include "backend/redis/transport/connection.hpp"
+#include "backend/redis/transport/side_connection_owner.hpp"
 #include "backend/redis/transport/subscriptions.hpp"
-#include "io/reactor/client_reactor.hpp"
 
 namespace holdfast::redis {
 
-class sentinel_link final : private connection_owner, private message_handler {
+class sentinel_link final : private side_connection_owner, private message_handler {
  public:
   class listener {  // called with the reactor's mutex held
    public:
@@ -45,26 +44,18 @@ class sentinel_link final : private connection_owner, private message_handler {
   static constexpr std::size_t questions = 6;
   class answer_reply;
 
-  // connection_owner
+  // side_connection_owner
   bool may_open(connection&, time_point) override { return true; }
   bool accepts(connection&, base::failure&, time_point, base::event_queue&) override {
     return true;
   }
-  bool lanes_agree() const noexcept override { return true; }
-  void on_demoted(time_point, base::event_queue&) override {}
   void on_ready(connection&, time_point now, base::event_queue&) override;
-  void on_data_in_doubt() override {}
-  void on_script_missing(std::uint16_t) override {}
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   base::event_queue& events) override {
     channels_.on_message(channel, payload, now, events);
   }
   void on_down(connection&, const base::failure&, loss, time_point, base::event_queue&) override;
-  void on_silent(connection&, time_point) override {}
-  void on_heard(connection&, time_point) override {}
   std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
-  void wake_by(time_point t) override { reactor_.wake_by(t); }
-  base::environment& env() override { return reactor_.env(); }
 
   // message_handler
   void on_subscribed(time_point now, base::event_queue&) override { listener_.on_switch(now); }
@@ -75,7 +66,6 @@ class sentinel_link final : private connection_owner, private message_handler {
   void request(question, time_point now);
   void on_answered(question, const value&, const reply_context&);
 
-  io::client_reactor& reactor_;
   const endpoint endpoint_;
   const std::string& name_;
   listener& listener_;

@@ -57,7 +57,7 @@ std::size_t known_sentinels(std::span<const sentinel_state> all, std::span<const
   return is_listed ? ids.size() : std::max(ids.size(), in_url);
 }
 
-// errc::unavailable unless so many will never answer that no majority is left.
+// The first lasting fault, where such faults leave no majority; else errc::unavailable.
 std::error_code lasting_fault(std::span<const sentinel_state> all, std::size_t most_failed) {
   const auto is_lasting = [](const sentinel_state& s) {
     return !s.answer && s.fault.code && s.fault.code != errc::unavailable;

@@ -1,4 +1,4 @@
-// What the sentinels of a deployment say of its master, and what follows from that. Pure.
+// The answers of the sentinels of a deployment, and the master that they amount to. Pure.
 //
 // Source: Redis' documentation ("High availability with Redis Sentinel"): a failover needs the
 // votes of a majority of the sentinels, and gives the deployment's configuration a higher epoch. So
