@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr duration least_asked = 1ms,
                    most_asked = 24h;  // servers grant what is within their bounds
 constexpr int local_session_tries = 5;
-constexpr int question_tries = 3;
+constexpr int question_tries = 20;
 
 struct word_answer {
   std::string text;
@@ -128,8 +128,12 @@ server_facts examine_server(base::environment& env, const settings& s, const bas
   if (tls && tls->host.empty()) tls->host = at.host;
   word_answer answer;
   // One that ends a connection as soon as it has taken it may seem not to have taken it.
-  for (int i = 0; i < question_tries && answer.text.empty() && !answer.was_open; ++i)
-    answer = send_four_letter_command(env, at, tls ? &*tls : nullptr, mode_question, s.op_timeout);
+  const base::time_point until = base::saturating_add(env.now(), s.op_timeout);
+  for (int i = 0; i < question_tries && answer.text.empty() && !answer.was_open; ++i) {
+    const base::duration left = until - env.now();
+    if (i > 0 && left <= base::duration{}) break;
+    answer = send_four_letter_command(env, at, tls ? &*tls : nullptr, mode_question, left);
+  }
   out.srvr = std::move(answer.text);
   out.unreached = std::move(answer.why);
   out.was_open = answer.was_open;
