@@ -70,6 +70,24 @@ class given_ports {
   std::mt19937 dice_;
 };
 
+// Returns a free port. With an offset, the port that is so much higher is free as well, and this
+// process has both.
+int first_of_free_ports(int offset) {
+  constexpr int first = 10'000, tries = 1'000;
+  static const int end = first_of_kernel();
+  static std::mutex mutex;
+  static given_ports given;
+  const std::lock_guard guard(mutex);
+  const int last = end - 1 - offset;
+  for (int i = 0; i < tries && first < last; ++i) {
+    const int port = given.draw(first, last);
+    if (!is_free(port) || !given.take(port)) continue;
+    const int above = port + offset;
+    if (offset == 0 || (is_free(above) && given.take(above))) return port;
+  }
+  throw std::system_error(EADDRINUSE, std::generic_category(), "a free port of 127.0.0.1");
+}
+
 }  // namespace
 
 int listen_on(int port) {
@@ -108,17 +126,8 @@ int port_of(int socket) {
   return ntohs(where.sin_port);
 }
 
-int free_port() {
-  constexpr int first = 10'000, tries = 1'000;
-  static const int last = first_of_kernel() - 1;
-  static std::mutex mutex;
-  static given_ports given;
-  const std::lock_guard guard(mutex);
-  for (int i = 0; i < tries && first < last; ++i) {
-    const int port = given.draw(first, last);
-    if (is_free(port) && given.take(port)) return port;
-  }
-  throw std::system_error(EADDRINUSE, std::generic_category(), "a free port of 127.0.0.1");
-}
+int free_port() { return first_of_free_ports(0); }
+
+int free_port_with_bus() { return first_of_free_ports(bus_offset); }
 
 }  // namespace holdfast::testkit

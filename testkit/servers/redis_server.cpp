@@ -25,7 +25,7 @@ redis_server::redis_server(const redis_options& options) : options_(options) {
   if (!options_.tls.empty()) certificates_.emplace(folder_);
   if (options_.clock_shim) shim_.emplace(folder_.file("clock"));
   for (int i = 0; i < ports_tried; ++i) {
-    port_ = free_port();
+    port_ = options_.cluster ? free_port_with_bus() : free_port();
     start();
     if (link_) return;
   }
@@ -41,6 +41,9 @@ void redis_server::write_config() const {
                      "\nsave \"\"\ndaemonize no\nrepl-diskless-sync-delay 0\n"
                      "user testkit on nopass ~* &* +@all\n";
   if (tested_redis().is_at_least(7, 0)) text += "enable-debug-command yes\n";
+  // Without an announced address, a node reports none until another node has sent it a message.
+  if (options_.cluster)
+    text += "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-announce-ip 127.0.0.1\n";
   if (options_.durable) text += "appendonly yes\nappendfsync always\n";
   if (!options_.password.empty()) text += "requirepass " + options_.password + '\n';
   if (!options_.acl.empty()) text += "user " + options_.acl + '\n';
@@ -60,6 +63,7 @@ void redis_server::write_config() const {
 
 void redis_server::start() {
   link_.reset();
+  is_stopped_ = false;
   write_config();
   program_.emplace(program_terms{{tested_redis().file, folder_.file("redis.conf")},
                                  shim_ ? shim_->environment()
@@ -69,6 +73,16 @@ void redis_server::start() {
     link_.emplace(std::move(*up));
   else
     program_.reset();
+}
+
+void redis_server::stop() {
+  program_->stop();
+  is_stopped_ = true;
+}
+
+void redis_server::go_on() {
+  program_->go_on();
+  is_stopped_ = false;
 }
 
 void redis_server::kill_hard() {

@@ -24,6 +24,7 @@ struct redis_options {
   std::string tls{};         // the port speaks TLS with this certificate: "server", "expired" ..
   bool tls_clients = false;  // and requires one of the client
   bool clock_shim = false;   // see set_clock()
+  bool cluster = false;      // a node of a Redis Cluster; the port + 10000 is that of its bus
   std::vector<std::string> config{};  // further lines of redis.conf
 };
 
@@ -49,11 +50,12 @@ class redis_server {
   const certificates& tls_files() const { return *certificates_; }  // only with tls
   std::string log() const { return folder_.read("log"); }
 
-  void stop() { program_->stop(); }    // SIGSTOP
-  void go_on() { program_->go_on(); }  // SIGCONT
-  void kill_hard();                    // SIGKILL
-  void start();                        // after kill_hard(): with what was kept on disk
-  void restart(bool keep_data);        // kill_hard() and start(): keep_data without durable: saved
+  bool is_running() const noexcept { return link_ && !is_stopped_; }
+  void stop();                   // SIGSTOP
+  void go_on();                  // SIGCONT
+  void kill_hard();              // SIGKILL
+  void start();                  // after kill_hard(): with what was kept on disk
+  void restart(bool keep_data);  // kill_hard() and start(): keep_data without durable: saved
   // Returns when the server's TIME follows; a server may read its clock now and then only.
   void set_clock(std::chrono::milliseconds offset);
 
@@ -78,6 +80,7 @@ class redis_server {
   redis_options options_;
   scratch_folder folder_;
   int port_ = 0;
+  bool is_stopped_ = false;
   std::optional<certificates> certificates_;
   std::optional<clock_shim> shim_;
   std::optional<program> program_;
