@@ -11,8 +11,8 @@ namespace {
 constexpr std::chrono::seconds cluster_bound{90};
 constexpr const char* migrate_timeout_ms = "20000";
 
-// Whether the view has the node as one that works, and as a replica of the master; an empty one: as
-// a master.
+// Whether the view lists the node as reachable and as a replica of the master with that id. With an
+// empty id: as a master.
 bool is_listed(const cluster_view& view, const std::string& id, const std::string& master) {
   const cluster_node* const node = view.find(id);
   return node && node->is_reachable && node->master == master;

@@ -19,7 +19,7 @@ struct cluster_options {
   std::size_t masters = 3;
   std::size_t replicas = 1;  // of each master
   std::chrono::milliseconds node_timeout{1000};
-  bool full_coverage = true;  // while a slot has no server, no slot is served
+  bool full_coverage = true;  // while one slot has no server, the nodes serve no slot
   bool tls = false;           // clients and nodes speak TLS, with certificates of one CA
   redis_options servers{};
 };

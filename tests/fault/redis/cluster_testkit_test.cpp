@@ -86,7 +86,7 @@ TEST_F(redis_cluster_testkit, a_slot_is_moved_with_its_keys_in_steps) {
   EXPECT_EQ(text_at(c, 1, {"GET", "{foo}2"}), "v");
 }
 
-TEST_F(redis_cluster_testkit, a_replica_is_promoted_when_its_master_is_killed_which_becomes_one) {
+TEST_F(redis_cluster_testkit, a_killed_master_is_replaced_by_its_replica_and_returns_as_a_replica) {
   cluster_servers c;
   const int slot = c.slot_of("foo");
   c.server(2).command({"SET", "foo", "v"});
