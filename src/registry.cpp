@@ -13,6 +13,7 @@
 #endif
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/backend.hpp"
+#include "backend/redis/shards/shards.hpp"
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 #include "backend/zookeeper/backend.hpp"
@@ -38,6 +39,8 @@ std::span<const scheme> schemes() noexcept {
       {"rediss+sentinel", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redlock", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redlocks", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"redis+shards", redis::open_shards, "HOLDFAST_WITH_REDIS"},
+      {"rediss+shards", redis::open_shards, "HOLDFAST_WITH_REDIS"},
 #else
       {"redis", nullptr, "HOLDFAST_WITH_REDIS"},
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
@@ -46,6 +49,8 @@ std::span<const scheme> schemes() noexcept {
       {"rediss+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redlock", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redlocks", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redis+shards", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"rediss+shards", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
 #ifdef HOLDFAST_WITH_MYSQL
       {"mysql", mysql::open, "HOLDFAST_WITH_MYSQL", nullptr, mysql::schema},
@@ -60,7 +65,6 @@ std::span<const scheme> schemes() noexcept {
       {"zookeepers", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
 #endif
       {"redis+cluster", nullptr, ""},
-      {"redis+shards", nullptr, ""},
   };
   return table;
 }

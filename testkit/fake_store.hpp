@@ -54,7 +54,9 @@ class fake_store final : public seam::lock_store, public seam::connection {
   // Called by close() with the number of claims that hold a lock. Set it as early.
   void on_close(std::function<void(std::size_t)> hook) { on_close_ = std::move(hook); }
   // Before the lock of that name is first used. The loop outlives the client.
-  void give_loop(const std::string& name, base::caller_driver& loop) { loops_[name] = &loop; }
+  void give_loop(const std::string& name, base::caller_driver& loop) {
+    of_locks_.try_emplace(name, *this, loop);
+  }
 
   const seam::capabilities& can() const noexcept override { return can_; }
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
@@ -64,20 +66,30 @@ class fake_store final : public seam::lock_store, public seam::connection {
     h.on_result(false);
   }
   void diagnose(seam::findings_handler& h) override { h.on_result({}); }
-  base::caller_driver* driver_of(std::string_view name) noexcept override {
-    const auto found = loops_.find(name);
-    return found == loops_.end() ? nullptr : found->second;
+  seam::connection& of(std::string_view name) noexcept override {
+    const auto found = of_locks_.find(name);
+    return found == of_locks_.end() ? static_cast<seam::connection&>(*this) : found->second;
   }
   bool close(time_point) override;
   void forked() noexcept override {}
 
  private:
+  struct connection_of_lock final : seam::connection {
+    connection_of_lock(fake_store& s, base::caller_driver& l) noexcept : home(s), loop(l) {}
+    base::caller_driver* driver() noexcept override { return &loop; }
+    void diagnose(seam::findings_handler& h) override { home.diagnose(h); }
+    bool close(time_point until) override { return home.close(until); }
+    void forked() noexcept override {}
+    fake_store& home;
+    base::caller_driver& loop;
+  };
+
   template <class Change>
   void change_holders(base::claim_event, Change);
 
   base::environment& env_;
   seam::capabilities can_;
-  std::map<std::string, base::caller_driver*, std::less<>> loops_;
+  std::map<std::string, connection_of_lock, std::less<>> of_locks_;
   std::function<void()> on_renewal_ = [] {};
   std::function<void(std::size_t)> on_close_ = [](std::size_t) {};
   std::mutex mutex_;

@@ -19,7 +19,7 @@ T answered(detail::client_impl& c, std::string_view operation, std::string_view 
   cohort::awaited<T> answer;
   ask(answer);
   seam::connection& over = c.connection();
-  answer.wait_for(over, name.empty() ? over.driver() : over.driver_of(name));
+  answer.wait_for(over, name.empty() ? over.driver() : over.of(name).driver());
   if (answer.why.code)
     base::fail(errc{answer.why.code.value()}, operation, answer.why.text, name, c.text());
   return std::move(answer.result);

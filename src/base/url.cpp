@@ -211,4 +211,17 @@ const std::vector<std::string>& url::secret_variables() const noexcept {
 
 std::string_view secret_access::password(const url& u) noexcept { return u.parts_->password; }
 
+url secret_access::of_server(const url& u, std::string scheme, const url::endpoint& at) {
+  auto p = std::make_shared<url::parts>();
+  p->scheme = std::move(scheme);
+  p->user = u.parts_->user;
+  p->password = u.parts_->password;
+  p->password_in_user = u.parts_->password_in_user;
+  p->password_in_query = u.parts_->password_in_query;
+  p->authority = true;
+  p->endpoints = {at};
+  p->path = u.parts_->path;
+  return url(std::move(p));
+}
+
 }  // namespace holdfast::inline v0

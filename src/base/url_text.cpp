@@ -51,6 +51,7 @@ constexpr std::string_view shown_options[] = {
     "map",
     "max-ttl",
     "metrics",
+    "names",
     "network",
     "node-timeout",
     "op-timeout",
@@ -80,6 +81,7 @@ constexpr std::string_view shown_options[] = {
     "turns",
     "unlink",
     "unsafe",
+    "weights",
 };
 
 bool is_shown(std::string_view option) {

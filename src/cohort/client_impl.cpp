@@ -102,7 +102,6 @@ client_impl::client_impl(const url& where, const open_options& how, base::enviro
     rules_[static_cast<std::size_t>(k)] = {.options = options_,
                                            .can = (locks ? *locks : stores().first()).can(),
                                            .locks = locks,
-                                           .connection = &connection(),
                                            .env = &env,
                                            .counts = counts_.get(),
                                            .phase = phase};

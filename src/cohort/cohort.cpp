@@ -92,11 +92,10 @@ void cohort::end_wait(waiter& w, failure why, time_point now) {
 failure cohort::unserved(errc why) const {
   const claim_record* const held = claims_.held();
   const bool is_held_here = held && !held->grant.is_lost() && held->grant.has_turns();
-  const bool may_be_busy =
-      is_held_here || !rules().connection || !rules().connection->is_unavailable();
+  const bool may_be_busy = is_held_here || !connection_.is_unavailable();
   if (why != errc::timed_out || may_be_busy || planted(mutant::outage_told_as_busy))
     return {why, {}};
-  failure outage = rules().connection->status().trouble;
+  failure outage = connection_.status().trouble;
   return outage.code ? outage : failure{why, {}};
 }
 
@@ -472,14 +471,14 @@ void cohort::tick(claim_record& c, time_point now) {
 // the start and plans nothing.
 void cohort::plan_hurry(const waiter& w, time_point now) noexcept {
   const time_point at = w.until - rules().options.op_timeout / 8;
-  if (rules().connection && at > now) hurry_at_ = std::min(hurry_at_, at);
+  if (at > now) hurry_at_ = std::min(hurry_at_, at);
 }
 
 void cohort::retry_now(time_point now) {
   hurry_at_ = never;
   for (const waiter* w = waiters_.first(); w; w = w->after)
     if (w->until != never) plan_hurry(*w, now);
-  if (requesting_) rules().connection->retry_now();
+  if (requesting_) connection_.retry_now();
 }
 
 time_point cohort::next_tick() const noexcept {

@@ -62,10 +62,11 @@ using namespace seam;
 
 class cohort {
  public:
-  cohort(detail::local_lock& home, const lock_rules& rules) noexcept
-      : effects_(rules), claims_(home) {}
+  cohort(detail::local_lock& home, const lock_rules& rules, seam::connection& of_lock) noexcept
+      : effects_(rules), claims_(home), connection_(of_lock) {}
 
   const lock_rules& rules() const noexcept { return effects_.rules(); }
+  seam::connection& connection() const noexcept { return connection_; }
   cohort_effects& effects() noexcept { return effects_; }
 
   // For callers. enter() needs the clock only when the cohort is not idle, or the wait is bounded.
@@ -143,6 +144,7 @@ class cohort {
   waiter_queue waiters_;
   confirmation_list confirmations_;
   claim_records claims_;
+  seam::connection& connection_;
   claim_record* requesting_ = nullptr;  // requesting or withdrawing
   std::unique_ptr<detail::turn> spare_turn_;
   time_point earliest_until_ = never;  // of all callers: never too late, perhaps too early

@@ -17,7 +17,7 @@ using cohort::claim_record;
 
 local_lock::local_lock(client_impl& c, const cohort::lock_rules& rules, std::string_view name,
                        std::uint32_t permits)
-    : client_(c), name_(name), permits_(permits), cohort_(*this, rules) {}
+    : client_(c), name_(name), permits_(permits), cohort_(*this, rules, c.connection().of(name)) {}
 
 void local_lock::fail(std::string_view operation, failure why) const {
   throw lock_error(why.code, {std::string(operation), name_, client_.text(), std::move(why.text)});
@@ -207,7 +207,7 @@ std::string local_lock::why_lost(const turn& t) {
     // The deadline has passed; no tick has recorded it yet.
     if (why == turn::fate::held) why = t.fate_at_deadline();
   }
-  return text_of_loss(why, rules());
+  return text_of_loss(why, rules(), connection());
 }
 
 void local_lock::notify(cohort::cohort_effects::notices& all) noexcept {
@@ -216,9 +216,9 @@ void local_lock::notify(cohort::cohort_effects::notices& all) noexcept {
     const std::string lease = "lease \"" + name_ + "\" at " + std::string(client_.place()) + ": ";
     const base::log_sink& log = rules().options.log;
     for (const turn::fate how : all.doubts)
-      base::log(log, log_level::warning, lease + text_of_doubt(how, rules()));
+      base::log(log, log_level::warning, lease + text_of_doubt(how, rules(), connection()));
     for (const turn::fate why : all.losses)
-      base::log(log, log_level::warning, lease + text_of_loss(why, rules()));
+      base::log(log, log_level::warning, lease + text_of_loss(why, rules(), connection()));
   } catch (const std::exception&) {  // no memory for a log line: the stop tokens have reported it
   }
 }

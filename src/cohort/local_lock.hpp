@@ -49,7 +49,8 @@ class local_lock final : private base::timer {
   client_impl& client() noexcept { return client_; }
   const cohort::lock_rules& rules() const noexcept { return cohort_.rules(); }
   // The loop that callers drive while they wait for this lock; null: they just block.
-  base::caller_driver* driver() const noexcept { return rules().connection->driver_of(name_); }
+  base::caller_driver* driver() const noexcept { return connection().driver(); }
+  seam::connection& connection() const noexcept { return cohort_.connection(); }
 
   // Throws a lock_error that names the lock and its backend.
   [[noreturn]] void fail(std::string_view operation, base::failure) const;

@@ -4,7 +4,6 @@
 
 #include "cohort/counters.hpp"
 #include "seam/client_options.hpp"
-#include "seam/connection.hpp"
 #include "seam/lock_store.hpp"
 
 namespace holdfast::cohort {
@@ -18,7 +17,6 @@ struct lock_rules {  // common to all cohorts of a client whose locks are in one
   client_options options;
   capabilities can;
   lock_store* locks = nullptr;  // null: the backend has no locks of this kind
-  seam::connection* connection = nullptr;
   environment* env = nullptr;
   counters* counts = nullptr;  // null: metrics are off
   std::uint32_t phase = 0;  // random per client, so that clients do not all renew at the same time

@@ -26,23 +26,25 @@ std::string cause_of_loss(turn::fate why, const cohort::lock_rules& rules) {
   }
 }
 
-std::string with_status(std::string text, const cohort::lock_rules& rules) {
-  const seam::connection_status known = rules.connection->status();
+std::string with_status(std::string text, seam::connection& of_lock) {
+  const seam::connection_status known = of_lock.status();
   if (!known.last_failure.empty()) return text + ", last connection failure " + known.last_failure;
   return known.trouble.code ? text + "; " + known.trouble.text : text;
 }
 
 }  // namespace
 
-std::string text_of_loss(turn::fate why, const cohort::lock_rules& rules) {
+std::string text_of_loss(turn::fate why, const cohort::lock_rules& rules,
+                         seam::connection& of_lock) {
   std::string text = cause_of_loss(why, rules);
   const bool is_about_store = !text.empty() && why != turn::fate::hold_ended;
-  return is_about_store ? with_status(std::move(text), rules) : text;
+  return is_about_store ? with_status(std::move(text), of_lock) : text;
 }
 
-std::string text_of_doubt(turn::fate how_it_may_end, const cohort::lock_rules& rules) {
+std::string text_of_doubt(turn::fate how_it_may_end, const cohort::lock_rules& rules,
+                          seam::connection& of_lock) {
   if (how_it_may_end == turn::fate::hold_ended) return "it will soon be lost: its max_hold ends";
-  return with_status("it may soon be lost: " + unconfirmed(rules), rules);
+  return with_status("it may soon be lost: " + unconfirmed(rules), of_lock);
 }
 
 }  // namespace holdfast::inline v0::detail

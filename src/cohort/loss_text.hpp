@@ -8,7 +8,8 @@
 namespace holdfast::inline v0::detail {
 
 // With the trouble that is known of the store. Empty for a turn that is not lost.
-std::string text_of_loss(turn::fate why, const cohort::lock_rules&);
-std::string text_of_doubt(turn::fate how_it_may_end, const cohort::lock_rules&);
+std::string text_of_loss(turn::fate why, const cohort::lock_rules&, seam::connection& of_lock);
+std::string text_of_doubt(turn::fate how_it_may_end, const cohort::lock_rules&,
+                          seam::connection& of_lock);
 
 }  // namespace holdfast::inline v0::detail

@@ -50,7 +50,7 @@ class multi_acquire {
   bool advance();
   void withdraw() noexcept;  // by any thread: ends the wait. A grant that came first counts
   // The index of the lock that is awaited next.
-  seam::connection& connection() noexcept { return in_order_[next_].home.client().connection(); }
+  seam::connection& connection() noexcept { return in_order_[next_].home.connection(); }
   base::caller_driver* driver() const noexcept { return in_order_[next_].home.driver(); }
 
   // When it is done:

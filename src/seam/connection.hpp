@@ -34,9 +34,9 @@ class connection {
   // The loop driven by callers who wait for an answer that concerns no single lock. Null: they just
   // block.
   virtual caller_driver* driver() noexcept { return nullptr; }
-  // The same for callers who wait for the lock of that name; of one lock it is always the same.
-  // Overridden where several stores with loops of their own are behind one URL.
-  virtual caller_driver* driver_of(std::string_view) noexcept { return driver(); }
+  // The connection that keeps the lock of that name: for one name always the same. Overridden where
+  // several stores are behind one URL; then the functions above concern all of them.
+  virtual connection& of(std::string_view) noexcept { return *this; }
   // Whether the store can keep its promises. What cannot be read is a finding, no failure.
   virtual void diagnose(findings_handler&) = 0;
   // Answers pending requests until then, and none afterwards. True: the store has confirmed that

@@ -1,6 +1,7 @@
 // The lock stores of one backend, where a kind of lock may have a layout of its own.
 #pragma once
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,7 @@ class store_family {
   lock_store* of(lock_kind k) const noexcept { return by_kind_[static_cast<std::size_t>(k)]; }
   std::string lack_of(lock_kind k) const { return owner_ + " has no " + plural_of(k) + remedy_; }
   lock_store& first() const noexcept { return *all_.front(); }
+  std::span<lock_store* const> all() const noexcept { return all_; }  // in the order of add()
 
   void inspect(std::string_view prefix, holders_handler&) const;
   void holders(std::string_view name, holders_handler&) const;

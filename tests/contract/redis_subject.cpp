@@ -1,4 +1,6 @@
 #ifdef HOLDFAST_WITH_REDIS
+#include <deque>
+
 #include "subject.hpp"
 #include "testkit/servers/redis_server.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
@@ -77,7 +79,58 @@ class sentinel_subject final : public redis_subject {
   }
 };
 
+constexpr std::size_t shard_count = 3;
+
+redis_server& shard_of_all_cases(std::size_t i) {
+  static redis_server all[shard_count];
+  return all[i];
+}
+
+// Three servers, of which each lock has one.
+class shards_subject final : public subject {
+ public:
+  explicit shards_subject(std::string_view options) : options_(options) {
+    for (std::size_t i = 0; i < shard_count; ++i)
+      shards_.emplace_back(options, shard_of_all_cases(i));
+  }
+
+  std::string url() const override {
+    std::string out = "redis+shards://";
+    for (const one_shard& s : shards_)
+      out.append(&s == &shards_.front() ? "" : ",").append(s.address());
+    return with_options(with_options(out, "names=a,b,c"), options_);
+  }
+  std::string short_lived_url() const override {
+    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=3s");
+  }
+  void lose_leases_of(const holdfast::client& c) override {
+    for (one_shard& s : shards_) s.lose_leases_of(c);
+  }
+  void begin_outage() override {
+    for (one_shard& s : shards_) s.begin_outage();
+  }
+  void end_outage() override {
+    for (one_shard& s : shards_) s.end_outage();
+  }
+  void lose_next_reply() override {
+    for (one_shard& s : shards_) s.lose_next_reply();
+  }
+
+ private:
+  struct one_shard final : redis_subject {
+    using redis_subject::redis_subject;
+    std::string address() const { return "127.0.0.1:" + std::to_string(proxy_.port()); }
+  };
+
+  const std::string options_;
+  std::deque<one_shard> shards_;
+};
+
 }  // namespace
+
+std::unique_ptr<subject> make_shards_subject(std::string_view options) {
+  return std::make_unique<shards_subject>(options);
+}
 
 std::unique_ptr<subject> make_redis_subject(std::string_view options) {
   return std::make_unique<redis_subject>(options);

@@ -177,10 +177,11 @@ subject_under_test redisson_in_redis() {
           .expected_failures = failures_of_redisson()};
 }
 
-// The same on a master that sentinels watch.
-subject_under_test behind_sentinels(subject_under_test s, std::string_view name) {
+// The same on other servers.
+subject_under_test on(subject_under_test s, std::string_view name,
+                      std::unique_ptr<subject> (*make)(std::string_view)) {
   s.name = name;
-  s.make = make_sentinel_subject;
+  s.make = make;
   return s;
 }
 #endif
@@ -229,8 +230,9 @@ const std::vector<subject_under_test>& subjects_under_test() {
 #endif
 #ifdef HOLDFAST_WITH_REDIS
       string_in_redis(),
-      behind_sentinels(string_in_redis(), "sentinel_redis"),
-      behind_sentinels(redisson_in_redis(), "sentinel_redisson_redis"),
+      on(string_in_redis(), "sentinel_redis", make_sentinel_subject),
+      on(redisson_in_redis(), "sentinel_redisson_redis", make_sentinel_subject),
+      on(string_in_redis(), "shards_redis", make_shards_subject),
       {.name = "lua_redis",
        .make = make_redis_subject,
        .options = "layout=lua",

@@ -14,9 +14,7 @@ namespace holdfast::redis {
 
 using base::failure;
 
-namespace {
-
-class first_connections final : public io::blocking_wait {
+class backend::first_connections final : public io::blocking_wait {
  public:
   first_connections(topology& t, time_point until) noexcept
       : io::blocking_wait(until), topology_(t) {}
@@ -29,6 +27,8 @@ class first_connections final : public io::blocking_wait {
   }
   topology& topology_;
 };
+
+namespace {
 
 class last_replies final : public io::blocking_wait {
  public:
@@ -72,17 +72,19 @@ std::unique_ptr<topology> make_topology(io::client_reactor& r, const settings& s
   return std::make_unique<independent>(r, s.servers, every_script());
 }
 
+}  // namespace
+
 seam::store_family names_of(const settings& s) {
   if (s.layout == layout_of_redlock)
     return {"Redlock", ": open one of these servers as redis:, which has every kind of lock"};
   return {"layout " + s.layout, std::string(other_kinds)};
 }
 
-}  // namespace
-
 seam::backend open(const seam::open_args& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
-  made->connect(o.stop);
+  made->begin_open();
+  if (base::failure why = made->await_open(o.stop); why.code)
+    throw lock_error(why.code, {"open", {}, made->text(), std::move(why.text)});
   const seam::store_family stores = made->stores();
   return {std::move(made), stores};
 }
@@ -98,22 +100,33 @@ backend::backend(base::environment& env, settings s)
 }
 
 backend::~backend() {
+  if (opening_) reactor_.abandon(*opening_);
   reactor_.stop();
   const std::lock_guard guard(reactor_.mutex());
   layouts_.detach();
 }
 
-void backend::connect(std::stop_token stop) {
+void backend::begin_open() {
   const time_point now = reactor_.env().now();
-  first_connections w(*topology_, base::saturating_add(now, settings_.rules.op_timeout));
+  opening_ =
+      std::make_unique<first_connections>(*topology_,
+                                          base::saturating_add(now, settings_.rules.op_timeout));
   {
     const std::lock_guard guard(reactor_.mutex());
-    reactor_.begin(w);
+    reactor_.begin(*opening_);
     topology_->open(now);
   }
-  if (!driver()) return reactor_.abandon(w);  // this thread is not to block
-  reactor_.wait(w, std::move(stop));
-  if (w.why().code) throw lock_error(w.why().code, {"open", {}, settings_.text, w.why().text});
+  if (base::caller_driver* const d = driver()) d->attend();
+}
+
+base::failure backend::await_open(std::stop_token stop) {
+  const auto opening = std::move(opening_);
+  if (driver()) {
+    reactor_.wait(*opening, std::move(stop));
+  } else {
+    reactor_.abandon(*opening);  // this thread is not to block
+  }
+  return opening->why();
 }
 
 // Waits until nothing is left unanswered, or until then.

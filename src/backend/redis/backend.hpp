@@ -11,8 +11,11 @@
 
 namespace holdfast::redis {
 
-// redis:, rediss:, redis+unix:. Connects and greets the server. Throws lock_error.
+// Of all schemes but those of shards (shards/shards.hpp). Connects and greets the servers. Throws
+// lock_error.
 seam::backend open(const seam::open_args&);
+
+seam::store_family names_of(const settings&);
 
 class backend final : public seam::connection {
  public:
@@ -31,10 +34,15 @@ class backend final : public seam::connection {
   bool close(time_point until) override;
   void forked() noexcept override { reactor_.forked(); }
 
-  // Waits until the server has been greeted. Throws lock_error; canceled when it is stopped.
-  void connect(std::stop_token);
+  void begin_open();
+  // Once, after that. Waits until the servers have been greeted, or the op-timeout is over: why
+  // they have not been. Code {}: they have; canceled: it was stopped.
+  base::failure await_open(std::stop_token);
+  const std::string& text() const noexcept { return settings_.text; }
 
  private:
+  class first_connections;
+
   void settle(time_point until);
   bool is_dispatching();
 
@@ -42,6 +50,7 @@ class backend final : public seam::connection {
   io::client_reactor reactor_;
   layout_family layouts_;
   const std::unique_ptr<topology> topology_;
+  std::unique_ptr<first_connections> opening_;
 };
 
 }  // namespace holdfast::redis

@@ -97,7 +97,7 @@ class a_cohort : public ::testing::Test {
   holdfast::detail::local_lock& home =
       client_access::impl(door).local_lock_for("x", holdfast::lock_kind::mutex);
   holdfast::cohort::lock_rules rules;
-  cohort machine{home, rules};
+  cohort machine{home, rules, client_access::impl(door).connection()};
 };
 
 }  // namespace holdfast::cohort_tests

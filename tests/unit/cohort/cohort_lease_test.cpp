@@ -224,10 +224,10 @@ TEST_F(a_cohort, does_not_ask_again_alone_for_what_was_granted_with_others_and_i
 
 TEST_F(a_cohort, ends_a_wait_when_its_time_has_passed) {
   caller a;
-  a.until = env.now() + 1s;
+  a.until = env.now() + 500ms;
   enter(a);
   EXPECT_EQ(machine.next_tick(), a.until);
-  env.advance(1s);
+  env.advance(500ms);
   tick();
   EXPECT_EQ(a.why.code, errc::timed_out);
 }

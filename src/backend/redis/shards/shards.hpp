@@ -1,0 +1,67 @@
+// redis+shards:, rediss+shards:. The names of a client's locks are spread over several independent
+// deployments, each a backend of its own with its own connections. A shard that is down concerns
+// its own locks and no others.
+#pragma once
+#include <holdfast/finding.hpp>
+
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "backend/redis/backend.hpp"
+#include "backend/redis/shards/sharded_store.hpp"
+
+namespace holdfast::redis {
+
+// Connects to all shards at the same time. It fails only where none answers, or where one never
+// will, as with a wrong password. Throws lock_error.
+seam::backend open_shards(const seam::open_args&);
+
+class shards final : public seam::connection {
+ public:
+  struct part {
+    std::string name;
+    double weight = 1;
+    settings where;
+  };
+  shards(base::environment&, std::vector<part>);
+  ~shards() override = default;
+
+  const seam::store_family& stores() const noexcept { return stores_; }
+  void open(std::stop_token, const std::string& url_text);  // throws lock_error
+
+  // connection
+  connection& of(std::string_view name) noexcept override { return *all_[shard_of(name, names_)]; }
+  bool is_unavailable() const noexcept override;
+  seam::connection_status status() override;
+  void retry_now() noexcept override;
+  void flush() override;
+  base::caller_driver* driver() noexcept override { return &driver_; }
+  void diagnose(seam::findings_handler&) override;
+  bool close(time_point until) override;
+  void forked() noexcept override;
+
+ private:
+  // A caller whose question concerns all shards can lead no one's loop: each is driven in the
+  // background meanwhile.
+  class driver_of_all final : public base::caller_driver {
+   public:
+    explicit driver_of_all(shards& s) noexcept : home_(s) {}
+    void run_until_signalled(base::parker&) override;
+    void sleep_until_signalled(base::follower&) override;
+    void enlist(base::follower&) noexcept override {}
+    void attend() noexcept override;
+
+   private:
+    shards& home_;
+  };
+
+  std::vector<weighted_name> names_;
+  std::vector<std::unique_ptr<backend>> all_;  // in the order of the names
+  std::vector<std::unique_ptr<sharded_store>> sharded_;
+  seam::store_family stores_;
+  driver_of_all driver_{*this};
+  base::log_sink log_;
+};
+
+}  // namespace holdfast::redis
