@@ -30,7 +30,7 @@ enum class needs : unsigned char {
 
 struct behaviour {
   int number;
-  std::string_view name;  // its sentence in docs/contract.md, with _ for spaces
+  std::string_view name;  // its sentence in docs/internals/contract.md, with _ for spaces
   played how;
   in_modes modes;
   needs what;

@@ -10,7 +10,7 @@
 namespace contract {
 
 struct expected_failure {
-  std::string_view behaviour;  // its name, as in docs/contract.md with _ for spaces
+  std::string_view behaviour;  // its name, as in docs/internals/contract.md with _ for spaces
   std::string_view reason;     // what of the store or its layout prevents it
   in_modes modes = in_every_mode;
   // More than 1: two clients race, so it fails in most plays only, and is played until it fails.

@@ -1,4 +1,4 @@
-// The table of behaviours, the limits of "not applicable", and docs/contract.md agree.
+// The table of behaviours, the limits of "not applicable", and docs/internals/contract.md agree.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -24,7 +24,7 @@ std::string letters_of(const in_modes& modes) {
 // "| 7 | A stale unlock harms nobody | esp | ..." is 7 and "a_stale_unlock_harms_nobody esp".
 std::map<int, std::string> documented_behaviours() {
   const char* const docs = std::getenv("HOLDFAST_DOCS");
-  const auto path = std::filesystem::path(docs ? docs : "docs") / "contract.md";
+  const auto path = std::filesystem::path(docs ? docs : "docs") / "internals/contract.md";
   std::ifstream page(path);
   EXPECT_TRUE(page.is_open()) << path;
   std::map<int, std::string> found;

@@ -4,9 +4,9 @@
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <stop_token>
@@ -18,14 +18,9 @@ namespace {
 
 int worked = 0;
 void work() { ++worked; }
-void abandon() { std::fprintf(stderr, "a lease was lost\n"); }
+void run_nightly_job() { work(); }
 void take_payment() { work(); }
 void lead(const std::stop_token& lost) { worked += lost.stop_requested() ? 0 : 1; }
-
-struct database {
-  std::int64_t last = 0;
-  void update(int, std::int64_t token) { last = token; }
-};
 
 struct stock_of_items {
   std::optional<int> read(const hf::lease& by) {
@@ -41,12 +36,15 @@ struct stock_of_items {
   hf::fencing_guard guard;
 };
 
+// Compiled and not run: its URL names a server that the tests do not start.
+[[maybe_unused]] void run_first_example() {
+#include "first.inc"
+}
+
 bool acquire(const hf::client& client) {
   const hf::mutex mutex = client.mutex("nightly");
-  database db;
-  const int row = 1;
 #include "verbs.inc"
-  return db.last != 0 && worked == 2;
+  return !lease && worked == 2;
 }
 
 bool hold_together(const hf::client& client) {

@@ -1,10 +1,11 @@
-# Writes each C++ snippet of a page to the file folder/NAME.inc, where NAME is told by the line
-# "<!-- example: NAME -->" before it. A snippet without a name is an error: it would not be tried.
+# Writes each C++ snippet of Markdown pages to the file folder/NAME.inc, where the line before it,
+# "<!-- example: NAME -->", gives NAME. A snippet without a name is an error, because nothing would
+# compile it.
 /^<!-- example: .* -->$/ { name = $3; next }
 /^```cpp$/ {
   if (name == "") {
     printf "%s:%d: name this snippet, <!-- example: NAME -->, and include it in %s\n",
-      FILENAME, FNR, "tests/examples/readme_snippets.cpp" > "/dev/stderr"
+      FILENAME, FNR, "tests/examples/" > "/dev/stderr"
     exit 1
   }
   file = folder "/" name ".inc"

@@ -1,4 +1,5 @@
-// The table of outages in docs/reliability.md: what becomes of waiters while a server refuses.
+// The table of outages in docs/internals/reliability.md: what happens to waiters while a server
+// refuses.
 #include <gtest/gtest.h>
 
 #include <set>
