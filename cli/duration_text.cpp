@@ -9,6 +9,7 @@ namespace {
 // 0 for a unit that there is not.
 double seconds_of_unit(std::string_view unit) {
   if (unit.empty() || unit == "s") return 1;
+  if (unit == "us") return 1e-6;
   if (unit == "ms") return 1e-3;
   if (unit == "m") return 60;
   if (unit == "h") return 3600;

@@ -28,9 +28,9 @@ mysql://user@host/database.
 constexpr std::string_view of_list = R"(Usage: holdfast list [OPTION...] [PREFIX]
 
 Lists the locks that are held and whose names start with PREFIX, one line for each holder: several
-readers or holders of permits have one line each. On Redis a lock of a program that uses the library
-is listed one second after the grant, or as soon as another client waits for it; `holdfast holders`
-shows it at once.
+readers or holders of permits have one line each. On Redis with the default layout, a lock of a
+program that uses the library is listed one second after the grant, or as soon as another client
+waits for it; `holdfast holders` shows it at once.
 
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
       --json      print an array with one object per line and these members; null: not known
@@ -94,6 +94,8 @@ to release.
 
 Exit status: 0: taken away; 1: free, or held by another holder; 64: not possible in this store, or
 wrong usage; 69: the store cannot be reached.
+
+  holdfast break nightly --owner ID
 )";
 
 constexpr std::string_view of_prune = R"(Usage: holdfast prune [OPTION...]
@@ -113,16 +115,18 @@ Exit status: 0: success; 64: this store needs no pruning, or ?unlink=1 is missin
 constexpr std::string_view of_diagnosis = R"(Usage: holdfast diagnose [OPTION...]
 
 Examines the store of the locks: its settings, rights, clocks and latency, and their effect on
-locks. Prints one line for each finding, graded good, warn or bad, and the remedy. Changes nothing.
+locks. Prints one line for each finding, graded good, warn or bad, and the remedy. Changes nothing,
+except that it creates and deletes a node in ZooKeeper.
 
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
       --json      print an array with one object per line and these members:
-                    what (server, eviction, persistence, replicas, connections, rights, clock,
-                    latency, counter; for file: directory, path, filesystem, space; for memory:
-                    store), grade ("good", "warn", "bad"), why, remedy ("": nothing to do)
+                    what (such as server, rights, clock, latency; docs/cli.md lists those of
+                    each store), grade ("good", "warn", "bad"), why, remedy ("": nothing to do)
 
 Exit status: 0: nothing is bad; 1: something is bad; 69: the store cannot be reached; 64: wrong
 usage.
+
+  holdfast diagnose --url redis://db1
 )";
 
 constexpr std::string_view of_schema = R"(Usage: holdfast schema [OPTION...]
@@ -134,6 +138,8 @@ nothing: the strategy, the name of the table and the names of columns are those 
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
 
 Exit status: 0: success; 64: the locks of this store need no tables, or wrong usage.
+
+  holdfast schema --url mysql://app@db1/shop | mariadb --user=admin -p shop
 )";
 
 struct page {

@@ -23,9 +23,10 @@ locks are acquired or none, and two runs never deadlock, whatever the order. A N
       --url URL                 the store of the lock (default: $HOLDFAST_URL, else file:)
   -o, --close                   file locks: COMMAND does not inherit the lock, so processes that it
                                 leaves running do not keep it
-      --ttl D                   how long the lock outlives a dead holder (default 30s); no effect on
-                                file locks, which are free at once
-      --no-renew                servers: end COMMAND after the ttl instead of renewing the lock
+      --ttl D                   how long the lock outlives a dead holder (default 30s); no effect
+                                where it ends with a process, session or connection
+      --no-renew                end COMMAND after the ttl instead of renewing the lock; only where
+                                locks have a ttl
       --grace D                 the time between SIGTERM and SIGKILL when the lock may be lost
                                 (default: 5s, or a fifth of the ttl if that is less; at most a third
                                 of it); no effect on file locks, which are not lost
@@ -34,9 +35,9 @@ Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h, 1d.
 
 COMMAND has HOLDFAST_NAME and HOLDFAST_TOKEN in its environment: let the resource that it writes to
 refuse smaller tokens. On servers it also has HOLDFAST_EXPIRES (when the lock expires unless it is
-renewed) and HOLDFAST_TTL (seconds). For several locks HOLDFAST_NAME has one line each,
-HOLDFAST_TOKEN has commas between the tokens, and HOLDFAST_EXPIRES is the earliest. HOLDFAST_URL and
-variables with passwords are removed.
+renewed), and where locks have a ttl HOLDFAST_TTL (seconds). For several locks HOLDFAST_NAME has one
+line each, HOLDFAST_TOKEN has commas between the tokens, and HOLDFAST_EXPIRES is the earliest.
+HOLDFAST_URL and variables with passwords are removed.
 
 Exit status: that of COMMAND, or 128 + N if signal N ended it or the wait; 1 or -E: not acquired;
 75: the lock was lost and COMMAND was ended; 69: the store cannot be reached; 64: wrong usage;

@@ -249,7 +249,8 @@ class client {
   std::size_t prune(std::error_code&) const;
 
   // Examines the store: whether its settings, its clock and this user's rights let it keep the
-  // promises of docs/safety.md. For operators; changes nothing at the store.
+  // promises of docs/safety.md. For operators. Changes nothing in the store, except that it creates
+  // and deletes a node in ZooKeeper.
   //
   // Returns the findings in a fixed order, at least one; docs/cli.md lists them for each backend.
   // If this user may not read a fact, the finding begins with "not known:"; that is no error.

@@ -12,8 +12,8 @@ inline namespace HOLDFAST_API v0 {
 // A lease has acquire_options::permits of them, acquired all at once and returned with its release;
 // the permits of a holder that crashes come back when its lease has expired. Waiting clients are
 // served in the order of their arrival where the layout keeps one (features().fifo). A large
-// request is not overtaken by later small ones, except by those of other clients with
-// layout=redisson-permits: there it can wait as long as small ones come and go.
+// request is not overtaken by later small ones, except by those of other clients with Redisson's
+// permits and with mysql: there it can wait as long as small ones come and go.
 //
 // All programs must give the same number of permits for a name: while any permit is held or waited
 // for, a semaphore of another number under that name fails with errc::mismatch, and so does a

@@ -14,14 +14,14 @@ inline namespace HOLDFAST_API v0 {
 // On one name a mutex and a shared_mutex exclude each other, except in a layout family, where a
 // name is one kind of lock (docs/layouts.md). Waiting clients are served in the order of their
 // arrival where the layout keeps one (features().fifo). While a writer waits no later reader is
-// admitted, unless features().writer_preference is false (redisson-rw). A share cannot be upgraded:
-// release it and wait for the exclusive lock.
+// admitted, unless features().writer_preference is false (redisson-rw; mysql: with strategy row). A
+// share cannot be upgraded: release it and wait for the exclusive lock.
 //
 // Readers that hold the lock together have the same fencing token and, at a guard, the same owner.
-// Where features().reader_tokens is `own` (zookeeper:), each client's readers have their own. The
-// readers of one client share one grant: the first requests it from the store, the others are
-// admitted without a request. Share one object between threads, as with std::shared_mutex; all
-// members are safe to call from any thread.
+// Where features().reader_tokens is `own` (zookeeper:; mysql: with strategy for-update), each
+// client's readers have their own. The readers of one client share one grant: the first requests it
+// from the store, the others are admitted without a request. Share one object between threads, as
+// with std::shared_mutex; all members are safe to call from any thread.
 //
 // Moving and destroying are as for mutex; a share that is held through lock_shared() counts as
 // locked.

@@ -227,6 +227,12 @@ TEST_F(usage, a_ttl_may_be_given_in_days) {
   EXPECT_EQ(run.out(), "86400\n");
 }
 
+TEST_F(usage, a_ttl_of_the_url_may_be_given_in_microseconds) {
+  process run(on_memory("?ttl=90000000us", {}, shell("echo $HOLDFAST_TTL")));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
+  EXPECT_EQ(run.out(), "90\n");
+}
+
 TEST_F(usage, quiet_leaves_out_that_a_directory_was_created) {
   const std::string made = "file://" + path("made").string();
   process quiet(holdfast({"run", "-q", "--url", made, "x", "--", "true"}));
