@@ -1,5 +1,6 @@
 # A hook of mkdocs. Pages link to files of the source tree outside of docs/. The site gets a copy of
-# each such file below source/, as text, and the links lead there.
+# each such file below source/, as text, and the links lead there. Each public header becomes a page
+# below reference/api/, so that the search finds the names of the API.
 import os
 import posixpath
 import re
@@ -7,6 +8,8 @@ import re
 from mkdocs.structure.files import File
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SITE_SOURCES = os.path.join(ROOT, "build", "site-sources")
+HEADER = re.compile(r"include/holdfast/([a-z_]+)\.hpp")
 LINK = re.compile(r"(\]\()([^)\s:#]+)((?:#[^)\s]*)?\))")
 
 
@@ -18,11 +21,24 @@ def outside_of_docs(page, target):
     return path
 
 
+def page_of_header(name):
+    with open(os.path.join(ROOT, "include", "holdfast", name + ".hpp"), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    code = [line for line in lines if not re.match(r"#include <holdfast/|#pragma once", line)]
+    return f"# holdfast/{name}.hpp\n\n```cpp\n" + "\n".join(code).strip() + "\n```\n"
+
+
 def name_in_site(path):
+    header = HEADER.fullmatch(path)
+    if header:
+        return f"reference/api/{header.group(1)}.md"
     return "source/" + path + ("/index.txt" if os.path.isdir(os.path.join(ROOT, path)) else ".txt")
 
 
 def text_of(path):
+    header = HEADER.fullmatch(path)
+    if header:
+        return page_of_header(header.group(1))
     full = os.path.join(ROOT, path)
     if os.path.isdir(full):
         return "\n".join(sorted(os.listdir(full))) + "\n"
@@ -31,19 +47,19 @@ def text_of(path):
 
 
 def on_files(files, config):
-    folder = os.path.join(ROOT, "build", "site-sources")
-    linked = set()
+    headers = os.listdir(os.path.join(ROOT, "include", "holdfast"))
+    linked = {"include/holdfast/" + name for name in headers if name.endswith(".hpp")}
     for page in files.documentation_pages():
         with open(page.abs_src_path, encoding="utf-8") as file:
             for match in LINK.finditer(file.read()):
                 linked.add(outside_of_docs(page.src_uri, match.group(2)))
     for path in sorted(linked - {None}):
         name = name_in_site(path)
-        full = os.path.join(folder, name)
+        full = os.path.join(SITE_SOURCES, name)
         os.makedirs(os.path.dirname(full), exist_ok=True)
         with open(full, "w", encoding="utf-8") as file:
             file.write(text_of(path))
-        files.append(File(name, folder, config["site_dir"], config["use_directory_urls"]))
+        files.append(File(name, SITE_SOURCES, config["site_dir"], config["use_directory_urls"]))
     return files
 
 
