@@ -36,6 +36,7 @@ struct guarded_table {
 };
 void process(int item, std::int64_t token);
 void transfer(std::int64_t token_of_alice, std::int64_t token_of_bob);
+void lead(const hf::lease& lease);
 void roll_back();
 void stop_working();
 void log_warning(std::string_view line);
@@ -73,6 +74,10 @@ void write_to_zookeeper(const hf::lease& lease) {
 
 bool write_to_table(guarded_table& table, const hf::lease& lease, int value) {
 #include "fencing_process.inc"
+}
+
+void lead_in_turn(const hf::client& client, const std::stop_token& stop) {
+#include "leader_election.inc"
 }
 
 void set_hook() {
