@@ -34,6 +34,7 @@ void declare(command_line& line, run_arguments& to) {
   line.number("-c", to.permits, 1, permits_max, "; for flock's -c COMMAND write: -- sh -c COMMAND");
   // Other spellings of flock(1).
   line.flag("-x,--exclusive", to.exclusive);
+  line.flag("-e", to.exclusive);
   line.flag("--nb", to.nonblock);
   line.duration("--timeout", to.wait);
 }

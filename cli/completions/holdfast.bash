@@ -16,9 +16,10 @@ _holdfast_options() {
   esac
 }
 
-# _holdfast_offer WORDS: those of WORDS that start with the word at the cursor.
+# _holdfast_offer WORDS: those of WORDS that start with the word at the cursor. In --url=WORD the
+# '=' is a word of its own.
 _holdfast_offer() {
-  mapfile -t COMPREPLY < <(compgen -W "$1" -- "${COMP_WORDS[COMP_CWORD]}")
+  mapfile -t COMPREPLY < <(compgen -W "$1" -- "${COMP_WORDS[COMP_CWORD]#=}")
 }
 
 # Completes the command that starts at the word number $1.
@@ -44,7 +45,9 @@ _holdfast() {
     [[ ${COMP_WORDS[1]} != run ]] || _holdfast_command_at $((i + 1))
     return
   done
-  case ${COMP_WORDS[COMP_CWORD - 1]} in
+  local option=${COMP_WORDS[COMP_CWORD - 1]}
+  [[ $option != = ]] || option=${COMP_WORDS[COMP_CWORD - 2]}
+  case $option in
     --url)
       compopt -o nospace 2>/dev/null
       _holdfast_offer 'file: file:/// redis:// zookeeper:// mysql://'

@@ -213,7 +213,7 @@ TEST_F(usage, older_names_of_commands_are_understood) {
 }
 
 TEST_F(usage, spellings_of_flock_are_understood) {
-  process run(holdfast({"run", "-x", "--nb", "-o", "--url", file_url(), "x", "--", "true"}));
+  process run(holdfast({"run", "-x", "-e", "--nb", "-o", "--url", file_url(), "x", "--", "true"}));
   EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
   process timed(holdfast({"run", "--timeout", "5", "--url", file_url(), "x", "--", "true"}));
   EXPECT_EQ(timed.wait(), (ending{0, 0})) << timed.err();
