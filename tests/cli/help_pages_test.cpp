@@ -111,13 +111,14 @@ TEST_F(help_pages, the_manual_is_rendered_without_a_warning) {
 struct shell_case {
   const char *name, *file;
 };
-void PrintTo(const shell_case& c, std::ostream* out) { *out << c.name; }
+std::ostream& operator<<(std::ostream& out, const shell_case& c) { return out << c.name; }
 
 class completions : public cli, public ::testing::WithParamInterface<shell_case> {
  protected:
   void SetUp() override {
     process found({"/bin/sh", "-c", "command -v \"$0\"", GetParam().name});
-    if (found.wait().code != 0) GTEST_SKIP() << "skipped: " << GetParam().name << " is not there";
+    if (found.wait().code != 0)
+      GTEST_SKIP() << "skipped: " << GetParam().name << " is not installed";
   }
   option_set at_end_of(const std::string& line) const {
     const std::string script = std::string(std::getenv("HOLDFAST_COMPLETIONS")) + GetParam().name;

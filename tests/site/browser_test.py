@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-# browser_test.py FOLDER: opens pages of the documentation site in FOLDER in a headless Chromium,
-# types a query into its search and follows a result. Exit code 1 if a page lacks what it is for, or
-# if the console of the browser shows an error.
+# browser_test.py FOLDER: opens each page of the documentation site in FOLDER in a headless
+# Chromium, types queries into its search and follows a result. Exit code 1 if a page lacks what it
+# is for, or if the console of the browser shows an error.
 import functools
 import http.server
 import json
+import pathlib
 import shutil
 import sys
 import threading
@@ -45,6 +46,18 @@ def reference_page_shows_the_class(page, site):
         raise PageError("the page of lease.hpp hides its code")
 
 
+def every_page_opens(folder):
+    def open_all(page, site):
+        for file in sorted(pathlib.Path(folder).rglob("*.html")):
+            path = file.relative_to(folder).as_posix()
+            page.open(site + path)
+            if not page.value("document.querySelector('article h1')?.innerText"):
+                raise PageError(path + " has no heading")
+
+    open_all.__name__ = "every_page_opens"
+    return open_all
+
+
 def search_finds(query, path):
     # The page starts to listen for keys some time after it has loaded.
     type_query = ("(() => {const box = document.querySelector('.md-search__input');"
@@ -63,17 +76,19 @@ def search_finds(query, path):
     return search
 
 
-CHECKS = [
-    front_page_has_navigation,
-    reference_page_shows_the_class,
-    search_finds("fencing token", "/guides/fencing.html"),
-    search_finds("loss_token", "/reference/api/lease.html"),
-]
+def checks_of(folder):
+    return [
+        front_page_has_navigation,
+        reference_page_shows_the_class,
+        every_page_opens(folder),
+        search_finds("fencing token", "/guides/fencing.html"),
+        search_finds("loss_token", "/reference/api/lease.html"),
+    ]
 
 
-def run(program, site):
+def run(program, site, checks):
     failed = 0
-    for check in CHECKS:
+    for check in checks:
         name = check.__name__
         page = Page(program)
         try:
@@ -95,8 +110,9 @@ def main():
     if not program:
         print("skipped: the pages of the site in a browser: chromium is not installed")
         return 0
-    failed = run(program, serve(sys.argv[1]))
-    print(f"{len(CHECKS) - failed} passed, {failed} failed")
+    checks = checks_of(sys.argv[1])
+    failed = run(program, serve(sys.argv[1]), checks)
+    print(f"{len(checks) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
