@@ -43,7 +43,11 @@ bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'
 bool is_long(std::string_view word) { return word.starts_with("--"); }
 
 std::string_view first_of(std::string_view names) { return names.substr(0, names.find(',')); }
-std::string_view long_of(std::string_view names) { return names.substr(names.find("--")); }
+// The letter alone of an option without a long name.
+std::string_view long_of(std::string_view names) {
+  const auto at = names.find("--");
+  return at == names.npos ? names : names.substr(at);
+}
 
 // Without what stands behind a '=': it may be a password.
 std::string option_in(std::string_view word) {

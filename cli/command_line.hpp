@@ -21,7 +21,7 @@ struct separated_words {
 // of a URL: everybody can read a command line with ps.
 separated_words take_words(int argc, char** argv);
 
-// An option as it was declared, under "-w,--wait", "--ttl" or the like.
+// An option as it was declared, under "-w,--wait", "--ttl" or "-c".
 struct declared_option {
   std::string_view names;
   bool takes_value;
@@ -31,8 +31,7 @@ struct declared_option {
 
 class command_line {
  public:
-  // Declare an option by a letter and a long name, or by a long name alone. It may be repeated with
-  // the same value.
+  // Declare an option by a letter, a long name, or both. It may be repeated with the same value.
   void flag(std::string_view names, bool& to);
   void text(std::string_view names, std::optional<std::string>& to);
   void duration(std::string_view names, std::optional<std::chrono::nanoseconds>& to);

@@ -22,7 +22,12 @@ The store is set with --url, else with $HOLDFAST_URL. The default is file:, the 
 machine and user. Other stores are file:///dir, redis://host, zookeeper://host1,host2/path and
 mysql://user@host/database.
 
+Manual: man holdfast
+
+Examples:
   holdfast run nightly -- sh -c 'echo token $HOLDFAST_TOKEN; sleep 5'
+  holdfast list
+  holdfast help run
 )";
 
 constexpr std::string_view of_list = R"(Usage: holdfast list [OPTION...] [PREFIX]
@@ -42,7 +47,11 @@ waits for it; `holdfast holders` shows it at once.
 Exit status: 0: success, also when no lock is held; 69: the store cannot be reached; 64: wrong
 usage.
 
-  holdfast list --json backup/
+Manual: man holdfast
+
+Examples:
+  holdfast list                     all locks of the default store
+  holdfast list --json backup/      those whose names start with backup/, for a program
 )";
 
 constexpr std::string_view of_holders = R"(Usage: holdfast holders [OPTION...] NAME
@@ -58,7 +67,11 @@ the process that keeps the lock.
 Exit status: 0: held; 1: free; 69: the store cannot be reached; 64: wrong usage, or NAME holds other
 data.
 
-  holdfast holders nightly
+Manual: man holdfast
+
+Examples:
+  holdfast holders nightly          who holds the lock, for how long, and how many wait
+  holdfast holders -q nightly || echo free
 )";
 
 constexpr std::string_view of_wait = R"(Usage: holdfast wait [OPTION...] NAME
@@ -76,7 +89,11 @@ Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h, 1d.
 Exit status: 0: free; 1 or -E: still held; 69: the store cannot be reached; 64: wrong usage, or NAME
 holds other data; 128 + N: signal N ended the wait.
 
-  holdfast wait -w 10m nightly
+Manual: man holdfast
+
+Examples:
+  holdfast wait -w 10m nightly      wait at most ten minutes
+  holdfast wait -w 0 nightly        query once: is it free?
 )";
 
 constexpr std::string_view of_break = R"(Usage: holdfast break [OPTION...] NAME --owner ID
@@ -95,6 +112,10 @@ to release.
 Exit status: 0: taken away; 1: free, or held by another holder; 64: not possible in this store, or
 wrong usage; 69: the store cannot be reached.
 
+Manual: man holdfast
+
+Examples:
+  holdfast holders nightly          prints the ID
   holdfast break nightly --owner ID
 )";
 
@@ -110,6 +131,12 @@ of permits, and with ?strategy=insert expired records.
 
 Exit status: 0: success; 64: this store needs no pruning, or ?unlink=1 is missing, or wrong usage;
 69: the store cannot be reached.
+
+Manual: man holdfast
+
+Examples:
+  holdfast prune                    the default directory
+  holdfast prune --json --url 'file:///srv/locks?unlink=1'
 )";
 
 constexpr std::string_view of_diagnosis = R"(Usage: holdfast diagnose [OPTION...]
@@ -126,7 +153,11 @@ except that it creates and deletes a node in ZooKeeper.
 Exit status: 0: nothing is bad; 1: something is bad; 69: the store cannot be reached; 64: wrong
 usage.
 
+Manual: man holdfast
+
+Examples:
   holdfast diagnose --url redis://db1
+  holdfast diagnose --json | jq '.[] | select(.grade == "bad")'
 )";
 
 constexpr std::string_view of_schema = R"(Usage: holdfast schema [OPTION...]
@@ -139,6 +170,10 @@ nothing: the strategy, the name of the table and the names of columns are those 
 
 Exit status: 0: success; 64: the locks of this store need no tables, or wrong usage.
 
+Manual: man holdfast
+
+Examples:
+  holdfast schema --url mysql://app@db1/shop
   holdfast schema --url mysql://app@db1/shop | mariadb --user=admin -p shop
 )";
 

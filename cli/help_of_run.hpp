@@ -12,10 +12,10 @@ locks are acquired or none, and two runs never deadlock, whatever the order. A N
 
   -x, --exclusive               exclude every other holder (the default)
   -s, --shared                  share the lock with other runs that use -s
-  -c, --permits N               a semaphore: N permits, the same N in all programs
+  -p, --permits N               a semaphore: N permits, the same N in all programs
       --take K                  acquire K of the N permits (default 1)
-  -n, --nonblock                do not wait: exit when the lock is held
-  -w, --wait SECONDS            wait at most this long
+  -n, --nonblock, --nb          do not wait: exit when the lock is held
+  -w, --wait, --timeout SECONDS wait at most this long
   -E, --conflict-exit-code CODE exit with CODE when the lock is not acquired (0 to 255, default 1)
   -q, --quiet                   do not report waits, nor that the lock is not acquired
       --verbose                 report the store, the length of the wait and the token
@@ -43,9 +43,12 @@ Exit status: that of COMMAND, or 128 + N if signal N ended it or the wait; 1 or 
 75: the lock was lost and COMMAND was ended; 69: the store cannot be reached; 64: wrong usage;
 126: COMMAND cannot be executed; 127: COMMAND does not exist.
 
+Manual: man holdfast
+
+Examples:
   holdfast run -n nightly -- ./backup          from cron: skip the run while another one is active
   holdfast run -s catalogue -- ./export        readers at the same time, never with a writer
-  holdfast run -c 4 encoder -- ffmpeg ...      at most four at the same time
+  holdfast run -p 4 encoder -- ffmpeg ...      at most four at the same time
 )";
 
 }  // namespace holdfast::cli

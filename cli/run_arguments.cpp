@@ -20,8 +20,7 @@ void declare(command_line& line, run_arguments& to) {
   line.duration("-w,--wait", to.wait);
   line.number("-E,--conflict-exit-code", to.conflict_exit_code, 0, 255);
   line.flag("-s,--shared", to.shared);
-  line.number("-c,--permits", to.permits, 1, permits_max,
-              "; for flock's -c COMMAND write: -- sh -c COMMAND");
+  line.number("-p,--permits", to.permits, 1, permits_max);
   line.number("--take", to.taken, 1, permits_max);
   line.duration("--ttl", to.ttl);
   line.flag("--no-renew", to.no_renew);
@@ -31,8 +30,11 @@ void declare(command_line& line, run_arguments& to) {
   line.flag("-o,--close", to.close);
   line.flag("-q,--quiet", to.quiet);
   line.flag("--verbose", to.verbose);
+  // The older spelling of -p, which a user of flock(1) may mistake for the option of flock.
+  line.number("-c", to.permits, 1, permits_max, "; for flock's -c COMMAND write: -- sh -c COMMAND");
   // Other spellings of flock(1).
   line.flag("-x,--exclusive", to.exclusive);
+  line.flag("-e", to.exclusive);
   line.flag("--nb", to.nonblock);
   line.duration("--timeout", to.wait);
 }
@@ -67,17 +69,17 @@ void find_command(run_arguments& to, const separated_words& words) {
 void refuse_contradictions(const run_arguments& all) {
   if (all.nonblock && all.wait) throw usage_error("-n does not wait and -w does; keep one of them");
   if (all.exclusive && (all.shared || all.permits))
-    throw usage_error("-x is exclusive, and -s and -c are not; keep one of them");
+    throw usage_error("-x is exclusive, and -s and -p are not; keep one of them");
   if (all.shared && all.permits)
-    throw usage_error("-s is for a lock and -c makes it a semaphore; keep one of them");
+    throw usage_error("-s is for a lock and -p makes it a semaphore; keep one of them");
   if (all.taken && !all.permits)
-    throw usage_error("--take is for a semaphore; give its number of permits with -c");
+    throw usage_error("--take is for a semaphore; give its number of permits with -p");
   if (all.taken && *all.taken > *all.permits)
-    throw usage_error("--take is more than the -c permits of the semaphore; lower it");
+    throw usage_error("--take is more than the -p permits of the semaphore; lower it");
   for (const std::string& name : all.names) refuse_url(name);
   if (all.names.size() < 2) return;
   if (all.shared || all.permits)
-    throw usage_error("-s and -c take one NAME; for several, use one run inside another");
+    throw usage_error("-s and -p take one NAME; for several, use one run inside another");
   for (const std::string& name : all.names)
     if (name.find("://") != name.npos)
       throw usage_error("one of the NAMEs is a URL; write --url before it");

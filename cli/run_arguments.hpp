@@ -22,7 +22,7 @@ struct run_arguments {
   bool close = false;
   bool quiet = false;
   bool verbose = false;
-  bool exclusive = false;  // said; without -s and -c it is the default
+  bool exclusive = false;  // said; without -s and -p it is the default
   bool help = false;       // nothing else is set then
 };
 

@@ -14,6 +14,15 @@ install(DIRECTORY include/holdfast TYPE INCLUDE COMPONENT headers
   FILES_MATCHING PATTERN "*.hpp" ${left_out})
 if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli)
+  if(HOLDFAST_SCDOC)
+    install(FILES ${PROJECT_BINARY_DIR}/cli/holdfast.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
+  set(completions ${PROJECT_SOURCE_DIR}/cli/completions)
+  set(share ${CMAKE_INSTALL_DATADIR})
+  install(FILES ${completions}/holdfast.bash DESTINATION ${share}/bash-completion/completions
+    RENAME holdfast)
+  install(FILES ${completions}/_holdfast DESTINATION ${share}/zsh/site-functions)
+  install(FILES ${completions}/holdfast.fish DESTINATION ${share}/fish/vendor_completions.d)
 endif()
 
 set(components_here ${holdfast_backends})

@@ -18,6 +18,8 @@ if(TARGET holdfast_cli)
   holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
     "^(contention|kinds\\.|looking|signals|terminal)=file" "^deadline=memory"
     ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder}
+      HOLDFAST_CLI_FOLDER=${PROJECT_SOURCE_DIR}/cli
+      HOLDFAST_COMPLETIONS=${CMAKE_CURRENT_SOURCE_DIR}/cli/completions/
       HOLDFAST_BIN_OVER_MEMORY=$<TARGET_FILE:cli_over_memory>)
   add_dependencies(cli_tests holdfast_cli cli_over_memory)
 endif()

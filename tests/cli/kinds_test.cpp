@@ -79,7 +79,7 @@ TEST_P(kinds_on_a_store, end_their_job_when_they_are_lost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(memory, kinds_on_a_store,
-                         ::testing::Values(words{"-s", "x"}, words{"-c", "3", "--take", "2", "x"},
+                         ::testing::Values(words{"-s", "x"}, words{"-p", "3", "--take", "2", "x"},
                                            words{"x", "y"}));
 
 }  // namespace

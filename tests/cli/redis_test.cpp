@@ -129,7 +129,7 @@ TEST_F(redis, a_lock_that_the_server_has_forgotten_is_reported_as_that) {
 }
 
 TEST_F(redis, a_holder_is_known_with_its_token_from_the_start_of_its_command) {
-  for (const words& options : {words{}, words{"-s"}, words{"-c", "2"}}) {
+  for (const words& options : {words{}, words{"-s"}, words{"-p", "2"}}) {
     words line{"run"};
     line.insert(line.end(), options.begin(), options.end());
     for (const std::string& word : words{"job", "--"}) line.push_back(word);

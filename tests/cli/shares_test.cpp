@@ -69,29 +69,29 @@ TEST_P(shares_and_permits, a_reader_waits_for_the_writer) {
 }
 
 TEST_P(shares_and_permits, so_many_hold_a_semaphore_at_once) {
-  process first(run({"-c", "2", "x"}, sleeper()));
+  process first(run({"-p", "2", "x"}, sleeper()));
   process second(run({"--permits=2", "x"}, sleeper()));
   const pid_t job = number_in(first.line());
   second.line();
-  process third(run({"-c", "2", "-n", "x"}, {"true"}));
+  process third(run({"-p", "2", "-n", "x"}, {"true"}));
   EXPECT_EQ(third.wait(), (ending{1, 0}));
   EXPECT_EQ(third.err().find("holdfast: 2 of 2 permits of x are held by "), 0u) << third.err();
   EXPECT_NE(third.err().find("and 1 other"), std::string::npos) << third.err();
   ::kill(job, SIGKILL);
   first.wait();
-  EXPECT_EQ(ending_of({"-c", "2", "-w", "60", "x"}), (ending{0, 0}));
+  EXPECT_EQ(ending_of({"-p", "2", "-w", "60", "x"}), (ending{0, 0}));
 }
 
 TEST_P(shares_and_permits, several_permits_are_taken_together) {
-  process two(run({"-c", "3", "--take", "2", "x"}, sleeper()));
+  process two(run({"-p", "3", "--take", "2", "x"}, sleeper()));
   two.line();
-  EXPECT_EQ(ending_of({"-c", "3", "--take", "2", "-n", "x"}), (ending{1, 0}));
-  EXPECT_EQ(ending_of({"-c", "3", "-n", "x"}), (ending{0, 0}));
+  EXPECT_EQ(ending_of({"-p", "3", "--take", "2", "-n", "x"}), (ending{1, 0}));
+  EXPECT_EQ(ending_of({"-p", "3", "-n", "x"}), (ending{0, 0}));
 }
 
 TEST_P(shares_and_permits, of_a_killed_run_are_free_when_its_job_is_gone) {
   const bool outlives_run = GetParam() == std::string("file");  // else the guardian ends it
-  words sharing{"-s", "x"}, with_permits{"-c", "2", "--take", "2", "x"};
+  words sharing{"-s", "x"}, with_permits{"-p", "2", "--take", "2", "x"};
   for (words* const how : {&sharing, &with_permits}) {
     words starting = *how;
     if (!outlives_run) starting.insert(starting.begin(), {"--ttl", "4s"});
@@ -112,15 +112,15 @@ TEST_P(shares_and_permits, of_a_killed_run_are_free_when_its_job_is_gone) {
 }
 
 TEST_P(shares_and_permits, of_two_kinds_under_one_name_the_second_is_wrong_usage) {
-  process two(run({"-c", "2", "x"}, sleeper()));
+  process two(run({"-p", "2", "x"}, sleeper()));
   two.line();
-  for (const words& other : {words{"-n", "x"}, words{"-s", "-n", "x"}, words{"-c", "3", "-n", "x"}})
+  for (const words& other : {words{"-n", "x"}, words{"-s", "-n", "x"}, words{"-p", "3", "-n", "x"}})
     EXPECT_EQ(ending_of(other), (ending{64, 0})) << other[0];
 }
 
 TEST_P(shares_and_permits, show_prints_the_mode_of_each_holder) {
   process first(run({"-s", "x"}, sleeper())), second(run({"-s", "x"}, sleeper()));
-  process third(run({"-c", "5", "--take", "2", "y"}, sleeper()));
+  process third(run({"-p", "5", "--take", "2", "y"}, sleeper()));
   for (process* const p : {&first, &second, &third}) p->line();
   for (const process* const p : {&first, &second}) {
     const std::string by = "  by       pid " + std::to_string(p->pid());

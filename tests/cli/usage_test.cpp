@@ -62,12 +62,14 @@ TEST_F(usage, of_bad_durations_quotes_them) {
 
 TEST_F(usage, of_shares_permits_and_several_names_that_contradict) {
   for (const std::string bad : {"0", "-1", "1000001", "x", "1.5", ""})
-    refused({"run", "-c", bad, "x", "--", "true"}, "-c '" + bad + "' is not a number from 1 to");
-  refused({"run", "-s", "-c", "2", "x", "--", "true"}, "-s is for a lock and -c");
-  refused({"run", "--take", "2", "x", "--", "true"}, "number of permits with -c");
-  refused({"run", "-c", "2", "--take", "3", "x", "--", "true"}, "more than the -c permits");
+    for (const std::string option : {"-p", "-c"})
+      refused({"run", option, bad, "x", "--", "true"},
+              option + " '" + bad + "' is not a number from 1 to");
+  refused({"run", "-s", "-p", "2", "x", "--", "true"}, "-s is for a lock and -p");
+  refused({"run", "--take", "2", "x", "--", "true"}, "number of permits with -p");
+  refused({"run", "-p", "2", "--take", "3", "x", "--", "true"}, "more than the -p permits");
   refused({"run", "-s", "x", "y", "--", "true"}, "one NAME");
-  refused({"run", "-c", "2", "x", "y", "--", "true"}, "one NAME");
+  refused({"run", "-p", "2", "x", "y", "--", "true"}, "one NAME");
   refused({"run", "x", "", "--", "true"}, "NAME is empty");
   refused_by_library({"run", "--url", file_url(), "x", "y", "x", "--", "true"}, "\"x\"");
 }
@@ -211,14 +213,21 @@ TEST_F(usage, older_names_of_commands_are_understood) {
 }
 
 TEST_F(usage, spellings_of_flock_are_understood) {
-  process run(holdfast({"run", "-x", "--nb", "-o", "--url", file_url(), "x", "--", "true"}));
+  process run(holdfast({"run", "-x", "-e", "--nb", "-o", "--url", file_url(), "x", "--", "true"}));
   EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
   process timed(holdfast({"run", "--timeout", "5", "--url", file_url(), "x", "--", "true"}));
   EXPECT_EQ(timed.wait(), (ending{0, 0})) << timed.err();
   refused({"run", "-x", "-s", "x", "--", "true"}, "-x is exclusive");
   refused({"run", "x", "-c", "./job --now"}, "for flock's -c COMMAND write: -- sh -c COMMAND");
+  refused({"run", "x", "-c", "true"}, "1000000; for flock's -c COMMAND write");
   process version(holdfast({"-V"}));
   EXPECT_EQ(version.wait(), (ending{0, 0}));
+}
+
+TEST_F(usage, the_older_letter_of_permits_is_understood) {
+  process run(holdfast({"run", "-c", "2", "-p", "2", "--url", file_url(), "x", "--", "true"}));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
+  refused({"run", "-c", "2", "-p", "3", "x", "--", "true"}, "given twice with different values");
 }
 
 TEST_F(usage, a_ttl_may_be_given_in_days) {

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/cli_test.hpp"
+
+namespace holdfast::cli_test {
+namespace {
+
+const words subcommands{"run", "list", "holders", "wait", "break", "prune", "diagnose", "schema"};
+
+std::string cli_folder() { return std::getenv("HOLDFAST_CLI_FOLDER"); }
+
+std::string output_of(const words& line) {
+  process run(line);
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << ::testing::PrintToString(line) << run.err();
+  return run.out();
+}
+
+words lines_of(const std::string& text) {
+  std::istringstream in(text);
+  words out;
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+using option_set = std::set<std::string>;
+
+// The names in "  -w, --wait SECONDS  text" with their placeholder: "-w SECONDS", "--wait SECONDS".
+void add_option(option_set& to, const std::string& names, const std::string& placeholder) {
+  const std::regex name("--?[a-zA-Z][-a-z]*");
+  for (std::sregex_iterator it(names.begin(), names.end(), name), end; it != end; ++it)
+    to.insert(it->str() + (placeholder.empty() ? "" : " " + placeholder));
+}
+
+option_set in_help(const std::string& command) {
+  const std::regex head(R"(^ {2,6}((?:-\w|--[-a-z]+)(?:, --[-a-z]+)*)(?: ([A-Z]+))?(?: .*)?$)");
+  option_set out;
+  for (const auto& line : lines_of(output_of(holdfast({command, "--help"})))) {
+    std::smatch found;
+    if (std::regex_match(line, found, head)) add_option(out, found[1], found[2]);
+  }
+  return out;
+}
+
+// Those of the section of the command, as in "*-w*, *--wait* _SECONDS_".
+option_set in_manual(const std::string& command) {
+  std::string title = "# " + command;
+  for (char& letter : title) letter = static_cast<char>(std::toupper(letter));
+  std::ifstream in(cli_folder() + "/holdfast.1.scd");
+  const std::regex head(R"(^(\*-[^_]*\*)(?: _([A-Z]+)_)?$)");
+  option_set out;
+  bool is_in_section = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("# ")) is_in_section = line == title;
+    std::smatch found;
+    if (is_in_section && std::regex_match(line, found, head)) add_option(out, found[1], found[2]);
+  }
+  return out;
+}
+
+option_set without_placeholders(const option_set& all) {
+  option_set out;
+  for (const auto& option : all) out.insert(option.substr(0, option.find(' ')));
+  return out;
+}
+
+class help_pages : public cli {};
+
+TEST_F(help_pages, the_manual_has_each_option_of_the_help_and_no_other) {
+  for (const auto& command : subcommands) {
+    EXPECT_FALSE(in_help(command).empty()) << command;
+    EXPECT_EQ(in_help(command), in_manual(command)) << command;
+  }
+}
+
+TEST_F(help_pages, each_help_ends_with_examples_and_names_the_manual) {
+  words all = subcommands;
+  all.emplace_back("help");
+  for (const auto& command : all) {
+    const auto lines = lines_of(output_of(holdfast({"help", command})));
+    EXPECT_NE(std::ranges::find(lines, "Manual: man holdfast"), lines.end()) << command;
+    const auto title = std::ranges::find(lines, "Examples:");
+    ASSERT_NE(title, lines.end()) << command;
+    EXPECT_GE(lines.end() - title, 3) << command;
+    EXPECT_LE(lines.end() - title, 4) << command;
+    EXPECT_TRUE(std::all_of(title + 1, lines.end(), [](const std::string& line) {
+      return line.starts_with("  holdfast ") && line.size() <= 100;
+    })) << command;
+  }
+}
+
+TEST_F(help_pages, the_manual_is_rendered_without_a_warning) {
+  process made({"/bin/sh", "-c", "command -v scdoc >/dev/null || exit 77; scdoc <\"$0\" >\"$1\"",
+                cli_folder() + "/holdfast.1.scd", path("holdfast.1").string()});
+  const auto how = made.wait();
+  if (how.code == 77) GTEST_SKIP() << "skipped: scdoc is not installed";
+  ASSERT_EQ(how, (ending{0, 0})) << made.err();
+  process shown(
+      {"/bin/sh", "-c",
+       "command -v man >/dev/null || exit 77; LC_ALL=C MANWIDTH=80 man --warnings -l \"$0\" | cat",
+       path("holdfast.1").string()});
+  if (shown.wait().code == 77) GTEST_SKIP() << "skipped: man is not installed";
+  EXPECT_EQ(shown.err(), "");
+  EXPECT_NE(shown.out().find("--conflict-exit-code CODE"), std::string::npos) << shown.out();
+}
+
+struct shell_case {
+  const char *name, *file;
+};
+std::ostream& operator<<(std::ostream& out, const shell_case& c) { return out << c.name; }
+
+class completions : public cli, public ::testing::WithParamInterface<shell_case> {
+ protected:
+  void SetUp() override {
+    process found({"/bin/sh", "-c", "command -v \"$0\"", GetParam().name});
+    if (found.wait().code != 0)
+      GTEST_SKIP() << "skipped: " << GetParam().name << " is not installed";
+  }
+  option_set at_end_of(const std::string& line) const {
+    const std::string script = std::string(std::getenv("HOLDFAST_COMPLETIONS")) + GetParam().name;
+    option_set out;
+    for (const auto& word :
+         lines_of(output_of({script, cli_folder() + "/completions/" + GetParam().file, line})))
+      out.insert(word);
+    return out;
+  }
+};
+
+TEST_P(completions, offer_the_commands) {
+  option_set expected(subcommands.begin(), subcommands.end());
+  expected.insert({"help", "version"});
+  EXPECT_EQ(at_end_of("holdfast "), expected);
+  EXPECT_EQ(at_end_of("holdfast di"), option_set{"diagnose"});
+}
+
+TEST_P(completions, offer_each_option_of_the_help_and_no_other) {
+  for (const auto& command : subcommands) {
+    option_set offered = at_end_of("holdfast " + command + " -");
+    if (GetParam().name == std::string("fish"))
+      offered.merge(at_end_of("holdfast " + command + " --"));
+    EXPECT_EQ(offered, without_placeholders(in_help(command))) << command;
+  }
+}
+
+TEST_P(completions, offer_urls_and_no_text_for_other_values) {
+  EXPECT_EQ(at_end_of("holdfast list --url r"), option_set{"redis://"});
+  EXPECT_EQ(at_end_of("holdfast run --note "), option_set{});
+  if (GetParam().name != std::string("fish"))  // which offers the whole word
+    EXPECT_EQ(at_end_of("holdfast run --url=r"), option_set{"redis://"});
+  else
+    EXPECT_EQ(at_end_of("holdfast run --url=r"), option_set{"--url=redis://"});
+}
+
+TEST_P(completions, after_the_separator_complete_the_command_of_run) {
+  EXPECT_TRUE(at_end_of("holdfast run -n x -- basenam").contains("basename"));
+  EXPECT_EQ(at_end_of("holdfast wait -- basenam"), option_set{});
+}
+
+INSTANTIATE_TEST_SUITE_P(shells, completions,
+                         ::testing::Values(shell_case{"bash", "holdfast.bash"},
+                                           shell_case{"zsh", "_holdfast"},
+                                           shell_case{"fish", "holdfast.fish"}));
+
+}  // namespace
+}  // namespace holdfast::cli_test

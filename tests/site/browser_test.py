@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# browser_test.py FOLDER: opens each page of the documentation site in FOLDER in a headless
+# Chromium, types queries into its search and follows a result. Exit code 1 if a page lacks what it
+# is for, or if the console of the browser shows an error.
+import functools
+import http.server
+import json
+import pathlib
+import shutil
+import sys
+import threading
+
+from chromium import Page, PageError
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    """The search runs in a worker, which a browser refuses to load from a file: URL."""
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(QuietHandler, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/"
+
+
+def front_page_has_navigation(page, site):
+    page.open(site + "index.html")
+    title = page.value("document.title")
+    if "holdfast" not in title:
+        raise PageError("the front page has the title " + title)
+    tabs = page.value("document.querySelectorAll('.md-tabs__link').length")
+    if tabs < 5:
+        raise PageError(f"the front page has {tabs} tabs")
+
+
+def reference_page_shows_the_class(page, site):
+    page.open(site + "reference/api/lease.html")
+    text = page.value("document.querySelector('article').innerText")
+    for part in ("holdfast/lease.hpp", "class [[nodiscard]] lease", "loss_token"):
+        if part not in text:
+            raise PageError("the page of lease.hpp lacks " + part)
+    if page.value("getComputedStyle(document.querySelector('article code')).display") == "none":
+        raise PageError("the page of lease.hpp hides its code")
+
+
+def every_page_opens(folder):
+    def open_all(page, site):
+        for file in sorted(pathlib.Path(folder).rglob("*.html")):
+            path = file.relative_to(folder).as_posix()
+            page.open(site + path)
+            if not page.value("document.querySelector('article h1')?.innerText"):
+                raise PageError(path + " has no heading")
+
+    open_all.__name__ = "every_page_opens"
+    return open_all
+
+
+def search_finds(query, path):
+    # The page starts to listen for keys some time after it has loaded.
+    type_query = ("(() => {const box = document.querySelector('.md-search__input');"
+                  f"box.focus(); box.value = {json.dumps(query)};"
+                  "box.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));"
+                  f"return document.querySelector('.md-search-result__link[href*=\"{path}\"]')"
+                  "?.href})()")
+
+    def search(page, site):
+        page.open(site + "index.html")
+        page.value("document.querySelector('[data-md-toggle=search]').click()")
+        page.open(page.wait_until(type_query))
+        page.wait_until(f"location.pathname === '{path}' && !!document.querySelector('article h1')")
+
+    search.__name__ = f"the search for \"{query}\" leads to {path}"
+    return search
+
+
+def checks_of(folder):
+    return [
+        front_page_has_navigation,
+        reference_page_shows_the_class,
+        every_page_opens(folder),
+        search_finds("fencing token", "/guides/fencing.html"),
+        search_finds("loss_token", "/reference/api/lease.html"),
+    ]
+
+
+def run(program, site, checks):
+    failed = 0
+    for check in checks:
+        name = check.__name__
+        page = Page(program)
+        try:
+            check(page, site)
+            problems = page.errors
+        except PageError as e:
+            problems = [str(e)] + page.errors
+        finally:
+            page.close()
+        print(("failed: " if problems else "passed: ") + name)
+        for problem in problems:
+            print("  | " + problem)
+        failed += bool(problems)
+    return failed
+
+
+def main():
+    program = shutil.which("chromium")
+    if not program:
+        print("skipped: the pages of the site in a browser: chromium is not installed")
+        return 0
+    checks = checks_of(sys.argv[1])
+    failed = run(program, serve(sys.argv[1]), checks)
+    print(f"{len(checks) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
