@@ -43,11 +43,12 @@ void blank_options(char* text, std::string_view url) {
 
 // Accepts a URL without slashes too: a user may have forgotten them before user:password@.
 bool starts_like_store(std::string_view word) {
-  constexpr std::string_view schemes[] = {"file:",         "memory:",       "redis:",
-                                          "rediss:",       "redis+unix:",   "redis+sentinel:",
-                                          "redlock:",      "redlocks:",     "zookeeper:",
-                                          "zookeepers:",   "mysql:",        "rediss+sentinel:",
-                                          "redis+shards:", "rediss+shards:"};
+  constexpr std::string_view schemes[] = {"file:",          "memory:",        "redis:",
+                                          "rediss:",        "redis+unix:",    "redis+sentinel:",
+                                          "redlock:",       "redlocks:",      "zookeeper:",
+                                          "zookeepers:",    "mysql:",         "rediss+sentinel:",
+                                          "redis+shards:",  "rediss+shards:", "redis+cluster:",
+                                          "rediss+cluster:"};
   return std::ranges::any_of(schemes, [&](auto scheme) {
     return word.starts_with(scheme) &&
            (word.substr(scheme.size()).starts_with("//") || word.find('@') != word.npos);

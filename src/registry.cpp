@@ -39,6 +39,8 @@ std::span<const scheme> schemes() noexcept {
       {"rediss+sentinel", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redlock", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redlocks", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"redis+cluster", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"rediss+cluster", redis::open, "HOLDFAST_WITH_REDIS"},
       {"redis+shards", redis::open_shards, "HOLDFAST_WITH_REDIS"},
       {"rediss+shards", redis::open_shards, "HOLDFAST_WITH_REDIS"},
 #else
@@ -49,6 +51,8 @@ std::span<const scheme> schemes() noexcept {
       {"rediss+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redlock", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redlocks", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redis+cluster", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"rediss+cluster", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+shards", nullptr, "HOLDFAST_WITH_REDIS"},
       {"rediss+shards", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
@@ -64,7 +68,6 @@ std::span<const scheme> schemes() noexcept {
       {"zookeeper", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
       {"zookeepers", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
 #endif
-      {"redis+cluster", nullptr, ""},
   };
   return table;
 }

@@ -23,7 +23,7 @@ holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 300 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules} "_ensemble_zookeeper$=long"
-    "_(sentinel(_redisson)?|shards)_redis$=long"
+    "_((sentinel|cluster)(_redisson)?|shards)_redis$=long"
     "/(exclusive|shared|writer)[.].*_(records|for_update)_mysql$=long"
     "_(${codec_layout})_redis$=codec" "_(kazoo(_rw)?|node)_zookeeper$=codec"
   TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")
@@ -40,7 +40,7 @@ list(APPEND sanitized_environment HOLDFAST_CONTRACT_THREADS_SUFFICE=1)
 # The flavour shared_file differs from file by the rights of its files alone.
 list(TRANSFORM codec_layouts REPLACE ".+" "*_\\0_redis" OUTPUT_VARIABLE of_codecs)
 string(JOIN : not_sanitized *shared_file* ${of_codecs} *redisson_permits* *sentinel*
-  *_shards_redis *_zookeeper)
+  *_cluster* *_shards_redis *_zookeeper)
 # They share a server; one mode of each recipe.
 string(JOIN : of_zookeeper *exclusive*_curator_zookeeper *shared*_curator_rw_zookeeper
   *permit*_curator_semaphore_zookeeper)

@@ -77,6 +77,15 @@ class orphan_withdrawals {
     });
     return next;
   }
+  // Those that have to be withdrawn elsewhere: of one that awaits an answer this is known after it.
+  template <class IsHere, class Add>
+  void hand_over(IsHere is_here, Add add) {
+    each([&](Orphan& o) {
+      if (o.last == withdrawal::sent || is_here(std::as_const(o))) return;
+      add(std::as_const(o));
+      drop(o);
+    });
+  }
   bool empty() const noexcept { return items_.empty(); }
   void drop_all() noexcept { items_.clear(); }  // when no answer can come any more
 

@@ -27,10 +27,6 @@ const seam::scheme& scheme_of(const url& where, std::span<const seam::scheme> sc
     base::fail(errc::bad_url, "open",
                "there is no backend for \"" + where.scheme() + ":\"; known are " + known(schemes),
                {}, where.text());
-  if (!found->open && found->build_option.empty())
-    base::fail(errc::unsupported, "open",
-               '"' + where.scheme() + ":\" is not in this version; use " + known(schemes), {},
-               where.text());
   if (!found->open)
     base::fail(errc::unsupported, "open",
                "this build has no such backend; configure it with -D" +

@@ -309,7 +309,12 @@ void cluster_servers::move_slot(int slot, std::size_t from, std::size_t to) {
   mark_migrating(slot, from, to);
   move_keys(keys_of_slot(slot, from), from, to);
   finish_move(slot, from, to);
-  wait_until_all_agree();
+  // A late message of the former owner may make the new one forget the slot again.
+  wait_until("do not agree", [&] {
+    if (all_agree()) return true;
+    checked_command(to, {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)});
+    return false;
+  });
 }
 
 std::string cluster_servers::url(const std::string& user) const {

@@ -144,9 +144,8 @@ TEST_F(usage, of_bad_names_and_urls_names_what_is_wrong) {
 TEST_F(usage, of_a_place_shows_its_url_and_one_sentence) {
   refused_by_library({"run", "--url", "file:?frob=1", "x", "--", "true"},
                      "open at file:?frob=***: there is");
-  refused_by_library({"holders", "--url", "redis+cluster://h", "x"},
-                     "open at redis+cluster://h: \"redis+cluster:\" is not in this version; "
-                     "use \"file:\"");
+  refused_by_library({"holders", "--url", "redsi://h", "x"},
+                     "open at redsi://h: there is no backend for \"redsi:\"; known are \"file:\"");
   refused_by_library({"run", "--url", file_url(), "a\nb", "--", "true"},
                      "holdfast: lock at " + file_url() + ": ");
 }

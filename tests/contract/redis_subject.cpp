@@ -2,6 +2,7 @@
 #include <deque>
 
 #include "subject.hpp"
+#include "testkit/servers/cluster_servers.hpp"
 #include "testkit/servers/redis_server.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
@@ -9,6 +10,7 @@
 namespace contract {
 namespace {
 
+using holdfast::testkit::cluster_servers;
 using holdfast::testkit::redis_server;
 using holdfast::testkit::sentinel_servers;
 
@@ -48,7 +50,8 @@ class redis_subject : public subject {
   // As if every lease had run out; who waits is left where it is.
   static constexpr const char* drop_owners =
       "for _, k in ipairs(redis.call('KEYS', '*')) do "
-      "if redis.call('TYPE', k).ok == 'string' and k ~= 'holdfast:n' then redis.call('DEL', k) end "
+      "if redis.call('TYPE', k).ok == 'string' and k ~= 'holdfast:n' and "
+      "not string.find(k, '^holdfast:{%w+}:n$') then redis.call('DEL', k) end "
       "end";
   // Of Redisson's locks only what lasts as long as a lease has an end.
   static constexpr const char* drop_what_ends =
@@ -79,6 +82,52 @@ class sentinel_subject final : public redis_subject {
   }
 };
 
+// One of several servers, with the part of the network that leads to it.
+struct one_of_several final : redis_subject {
+  using redis_subject::redis_subject;
+  std::string told() const { return "127.0.0.1:" + std::to_string(server_.port()); }
+  std::string reached() const { return "127.0.0.1:" + std::to_string(proxy_.port()); }
+};
+
+// Several servers, of which each lock has one.
+class several_servers : public subject {
+ public:
+  std::string short_lived_url() const override {
+    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=3s");
+  }
+  void lose_leases_of(const holdfast::client& c) override {
+    for (one_of_several& s : servers_) s.lose_leases_of(c);
+  }
+  void begin_outage() override {
+    for (one_of_several& s : servers_) s.begin_outage();
+  }
+  void end_outage() override {
+    for (one_of_several& s : servers_) s.end_outage();
+  }
+  void lose_next_reply() override {
+    for (one_of_several& s : servers_) s.lose_next_reply();
+  }
+
+ protected:
+  explicit several_servers(std::string_view options) : options_(options) {}
+  void add(redis_server& s) { servers_.emplace_back(options_, s); }
+  const std::string& options() const { return options_; }
+  // With commas between them.
+  std::string texts_of(std::string (*text)(const one_of_several&)) const {
+    std::string out;
+    for (const one_of_several& s : servers_)
+      out.append(&s == &servers_.front() ? "" : ",").append(text(s));
+    return out;
+  }
+  std::string reached() const {
+    return texts_of([](const one_of_several& s) { return s.reached(); });
+  }
+
+ private:
+  const std::string options_;
+  std::deque<one_of_several> servers_;
+};
+
 constexpr std::size_t shard_count = 3;
 
 redis_server& shard_of_all_cases(std::size_t i) {
@@ -86,47 +135,42 @@ redis_server& shard_of_all_cases(std::size_t i) {
   return all[i];
 }
 
-// Three servers, of which each lock has one.
-class shards_subject final : public subject {
+class shards_subject final : public several_servers {
  public:
-  explicit shards_subject(std::string_view options) : options_(options) {
-    for (std::size_t i = 0; i < shard_count; ++i)
-      shards_.emplace_back(options, shard_of_all_cases(i));
+  explicit shards_subject(std::string_view options) : several_servers(options) {
+    for (std::size_t i = 0; i < shard_count; ++i) add(shard_of_all_cases(i));
   }
 
   std::string url() const override {
-    std::string out = "redis+shards://";
-    for (const one_shard& s : shards_)
-      out.append(&s == &shards_.front() ? "" : ",").append(s.address());
-    return with_options(with_options(out, "names=a,b,c"), options_);
+    return with_options(with_options("redis+shards://" + reached(), "names=a,b,c"), options());
   }
-  std::string short_lived_url() const override {
-    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=3s");
-  }
-  void lose_leases_of(const holdfast::client& c) override {
-    for (one_shard& s : shards_) s.lose_leases_of(c);
-  }
-  void begin_outage() override {
-    for (one_shard& s : shards_) s.begin_outage();
-  }
-  void end_outage() override {
-    for (one_shard& s : shards_) s.end_outage();
-  }
-  void lose_next_reply() override {
-    for (one_shard& s : shards_) s.lose_next_reply();
+};
+
+// The nodes find no case's outage long enough to call a master failed.
+cluster_servers& cluster_of_all_cases() {
+  static cluster_servers servers({.replicas = 0, .node_timeout = std::chrono::minutes(10)});
+  return servers;
+}
+
+class cluster_subject final : public several_servers {
+ public:
+  explicit cluster_subject(std::string_view options) : several_servers(options) {
+    cluster_servers& c = cluster_of_all_cases();
+    for (std::size_t i = 0; i < c.server_count(); ++i) add(c.server(i));
   }
 
- private:
-  struct one_shard final : redis_subject {
-    using redis_subject::redis_subject;
-    std::string address() const { return "127.0.0.1:" + std::to_string(proxy_.port()); }
-  };
-
-  const std::string options_;
-  std::deque<one_shard> shards_;
+  std::string url() const override {
+    const std::string map =
+        texts_of([](const one_of_several& s) { return s.told() + '=' + s.reached(); });
+    return with_options(with_options("redis+cluster://" + reached(), "map=" + map), options());
+  }
 };
 
 }  // namespace
+
+std::unique_ptr<subject> make_cluster_subject(std::string_view options) {
+  return std::make_unique<cluster_subject>(options);
+}
 
 std::unique_ptr<subject> make_shards_subject(std::string_view options) {
   return std::make_unique<shards_subject>(options);

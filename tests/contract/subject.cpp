@@ -7,12 +7,14 @@ namespace {
 #ifdef HOLDFAST_WITH_REDIS
 constexpr std::string_view no_tokens = "the documents' older form has no counter";
 constexpr std::string_view only_owners = "its key holds owners and nothing else";
+constexpr std::string_view several_nodes =
+    "the keys of a name with } and without { would lie on several nodes";
 
 // For the layouts of Redisson's locks whose key is a hash of owners.
 std::vector<expected_failure> failures_of_redisson() {
   return {
       {"inspect_shows_the_holder_and_its_note", only_owners},
-      {"names_are_data", "the keys of a name with } and without { would lie on several nodes"},
+      {"names_are_data", several_nodes},
       {"a_lingering_lock_is_acquired_again_under_its_grant",
        "nobody tells the holder whether another client waits"},
   };
@@ -61,7 +63,7 @@ std::vector<expected_failure> failures_of_permits() {
       {"tokens_of_permits_differ_and_grow", no_numbers},
       {"inspect_shows_the_holder_and_its_note", no_note},
       {"one_holder_of_permits_can_be_broken", no_note},
-      {"names_are_data", "the keys of a name with } and without { would lie on several nodes"},
+      {"names_are_data", several_nodes},
       {"a_large_request_is_not_passed_by_small_ones", "Redisson's permits have no queue"},
       {"permits_that_there_cannot_be_are_refused", "a claim has at most 1000 permits"},
       {"another_number_of_permits_is_reported", "the total stays when nobody holds any more"},
@@ -165,6 +167,12 @@ subject_under_test string_in_redis() {
           .most_not_applicable = 10};
 }
 
+subject_under_test string_in_a_cluster() {
+  subject_under_test s = string_in_redis();
+  s.expected_failures = {{"names_are_data", several_nodes}};
+  return s;
+}
+
 subject_under_test redisson_in_redis() {
   return {.name = "redisson_redis",
           .make = make_redis_subject,
@@ -233,6 +241,8 @@ const std::vector<subject_under_test>& subjects_under_test() {
       on(string_in_redis(), "sentinel_redis", make_sentinel_subject),
       on(redisson_in_redis(), "sentinel_redisson_redis", make_sentinel_subject),
       on(string_in_redis(), "shards_redis", make_shards_subject),
+      on(string_in_a_cluster(), "cluster_redis", make_cluster_subject),
+      on(redisson_in_redis(), "cluster_redisson_redis", make_cluster_subject),
       {.name = "lua_redis",
        .make = make_redis_subject,
        .options = "layout=lua",

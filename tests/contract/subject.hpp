@@ -76,6 +76,7 @@ std::unique_ptr<subject> make_shared_file_subject(std::string_view options);
 std::unique_ptr<subject> make_memory_subject(std::string_view options);
 std::unique_ptr<subject> make_redis_subject(std::string_view options);
 std::unique_ptr<subject> make_sentinel_subject(std::string_view options);
+std::unique_ptr<subject> make_cluster_subject(std::string_view options);
 std::unique_ptr<subject> make_shards_subject(std::string_view options);
 std::unique_ptr<subject> make_redlock_subject(std::string_view options);
 std::unique_ptr<subject> make_mysql_subject(std::string_view options);

@@ -5,6 +5,7 @@
 #include "backend/redis/diagnosis/diagnosis.hpp"
 #include "backend/redis/diagnosis/several_servers.hpp"
 #include "backend/redis/layouts/layouts.hpp"
+#include "backend/redis/topologies/cluster/cluster.hpp"
 #include "backend/redis/topologies/independent.hpp"
 #include "backend/redis/topologies/sentinel/sentinel.hpp"
 #include "backend/redis/topologies/single.hpp"
@@ -67,6 +68,7 @@ class completed_findings final : public seam::findings_handler {
 };
 
 std::unique_ptr<topology> make_topology(io::client_reactor& r, const settings& s) {
+  if (s.is_cluster()) return std::make_unique<cluster>(r, s, every_script());
   if (!s.sentinels.empty()) return std::make_unique<sentinel>(r, s, every_script());
   if (s.servers.empty()) return std::make_unique<single>(r, s, every_script());
   return std::make_unique<independent>(r, s.servers, every_script());
@@ -129,6 +131,11 @@ base::failure backend::await_open(std::stop_token stop) {
   return opening->why();
 }
 
+void backend::note_unreached(const failure& why) {
+  const std::lock_guard guard(reactor_.mutex());
+  for (transport* t : topology_->nodes()) t->note_refusal(why.text, reactor_.env().now());
+}
+
 // Waits until nothing is left unanswered, or until then.
 void backend::settle(time_point until) {
   last_replies w(reactor_, layouts_, until);
@@ -146,16 +153,23 @@ void backend::settle(time_point until) {
 }
 
 void backend::diagnose(seam::findings_handler& to) {
-  if (settings_.servers.empty()) {
+  if (settings_.servers.empty() && !settings_.is_cluster()) {
     std::vector<finding> of_topology;
     {
       const std::lock_guard guard(reactor_.mutex());
       of_topology = topology_->findings();
     }
     auto* const all = new completed_findings(std::move(of_topology), to);
-    return start_diagnosis(*topology_->nodes().front(), settings_, layouts_.needs(), *all);
+    return start_diagnosis(*topology_->nodes().front(), settings_, layouts_.needs(), false, *all);
   }
-  start_diagnosis(topology_->nodes(), settings_.servers, layouts_.needs(), to);
+  std::vector<transport*> nodes;
+  std::vector<std::string> names;
+  {
+    const std::lock_guard guard(reactor_.mutex());
+    nodes = topology_->with_keys();
+    for (const transport* t : nodes) names.push_back(base::text_of(t->where().where));
+  }
+  start_diagnosis(nodes, names, settings_, layouts_.needs(), settings_.is_cluster(), to);
 }
 
 bool backend::close(time_point until) {

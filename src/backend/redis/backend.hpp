@@ -38,6 +38,7 @@ class backend final : public seam::connection {
   // Once, after that. Waits until the servers have been greeted, or the op-timeout is over: why
   // they have not been. Code {}: they have; canceled: it was stopped.
   base::failure await_open(std::stop_token);
+  void note_unreached(const base::failure&);  // it is used all the same, once it answers
   const std::string& text() const noexcept { return settings_.text; }
 
  private:

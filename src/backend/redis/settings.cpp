@@ -46,6 +46,8 @@ bool is_redlock(const seam::open_args& o) {
 
 bool has_sentinels(const seam::open_args& o) { return o.where.scheme().ends_with("+sentinel"); }
 
+bool is_cluster(const seam::open_args& o) { return o.where.scheme().ends_with("+cluster"); }
+
 bool has_tls(const seam::open_args& o) {
   return o.where.scheme().starts_with("rediss") || o.where.scheme() == "redlocks";
 }
@@ -73,14 +75,16 @@ void read_place(const seam::open_args& o, settings& out) {
     if (out.where.path.size() > path_max) refuse(o, "the socket's path is longer than 107 bytes");
     return;
   }
-  const bool has_several = is_redlock(o) || has_sentinels(o);
+  const bool has_several = is_redlock(o) || has_sentinels(o) || is_cluster(o);
   if (endpoints.size() != 1 && !has_several)
     refuse(o, "name one host: redis://host:6379; several independent servers are redlock://a,b,c, "
-              "and a master that sentinels watch is redis+sentinel://s1,s2,s3/name");
+              "a master that sentinels watch is redis+sentinel://s1,s2,s3/name, and a cluster is "
+              "redis+cluster://a,b");
   if (endpoints.size() < 3 && is_redlock(o))
     refuse(o,
            "name three servers at least, each an independent master: redlock://a,b,c; with fewer "
            "the failure of one leaves no majority");
+  if (endpoints.empty()) refuse(o, "name a node: redis+cluster://a,b");
   if (endpoints.size() > independent_servers_max) refuse(o, "name at most 15 servers");
   if (!has_sentinels(o)) out.where = address_of(endpoints[0]);
   const std::string_view database = parts_of_path(o).database;
@@ -105,8 +109,7 @@ int database_option(const seam::open_args& o, const seam::own_options& own,
 void read_servers(const seam::open_args& o, settings& out) {
   for (const url::endpoint& e : o.where.endpoints()) {
     endpoint& to = out.servers.emplace_back(out);
-    to.where = address_of(e);
-    if (to.tls) to.tls->host = to.where.host;
+    to.move_to(address_of(e));
     to.text = base::text_of(to.where);
     const auto is_same = [&](const endpoint& other) { return other.text == to.text; };
     if (std::ranges::count_if(out.servers, is_same) > 1)
@@ -178,10 +181,18 @@ void read_sentinels(const seam::open_args& o, seam::own_options& own, settings& 
   });
   if (!shared.user.empty() && !has_password)
     own.refuse("sentinel-user needs a password: give sentinel-password-file");
-  own.read("map", [&](std::string_view value) { read_map(value, own, out); });
   for (const url::endpoint& e : o.where.endpoints()) {
     endpoint& to = out.sentinels.emplace_back(shared);
     to.move_to(address_of(e, default_port_of_sentinels));
+    to.text = base::text_of(to.where);
+  }
+}
+
+// Nodes with the user, the password and the times of all.
+void read_seeds(const seam::open_args& o, settings& out) {
+  for (const url::endpoint& e : o.where.endpoints()) {
+    endpoint& to = out.seeds.emplace_back(out);
+    to.move_to(address_of(e));
     to.text = base::text_of(to.where);
   }
 }
@@ -220,6 +231,10 @@ void read_options(const seam::open_args& o, settings& out) {
   if (out.tls) own.tls(*out.tls);
   out.has_tls_host = out.tls && out.tls->host != out.where.host;
   read_sentinels(o, own, out);
+  if (has_sentinels(o) || is_cluster(o))
+    own.read("map", [&](std::string_view value) { read_map(value, own, out); });
+  if (is_cluster(o) && out.database != 0)
+    own.refuse("a cluster has database 0 only; leave the number out");
   own.refuse_others();
 }
 
@@ -251,6 +266,7 @@ settings read_settings(const seam::open_args& o) {
   }
   read_options(o, out);
   if (is_redlock(o)) read_servers(o, out);
+  if (is_cluster(o)) read_seeds(o, out);
   return out;
 }
 

@@ -16,6 +16,7 @@ struct settings : endpoint {
   // which this client reaches servers that announce other ones.
   std::vector<endpoint> sentinels;
   std::string master;
+  std::vector<endpoint> seeds;  // of redis+cluster: nodes to ask for all others
   std::vector<std::pair<base::address, base::address>> map;
   std::string layout;    // of layouts/layouts.hpp
   bool is_fair = false;  // of layout redisson: its mutexes are RFairLocks
@@ -28,6 +29,8 @@ struct settings : endpoint {
   std::string host;  // of this machine, shown by inspect()
   std::int64_t process = 0;
   base::log_sink log;
+
+  bool is_cluster() const noexcept { return !seeds.empty(); }
 };
 
 // Throws lock_error (bad_url, bad_option).

@@ -126,7 +126,7 @@ void client_reactor::on_alarm(time_point) {
   if (is_forked()) return;
   const auto ring = [this](time_point now, event_queue& events) {
     alarm_at_ = base::never;
-    for (reactor_user* u : users_) u->on_alarm(now, events);
+    for (std::size_t i = 0; i < users_.size(); ++i) users_[i]->on_alarm(now, events);
     if (wait_) wake_by(wait_->until_);
   };
   run(ring, true);
@@ -143,7 +143,7 @@ void client_reactor::writer::flush() noexcept {
   if (home.is_forked()) return;
   {
     std::unique_lock lock(home.mutex_);
-    for (reactor_user* u : home.users_) u->flush(lock, by);
+    for (std::size_t i = 0; i < home.users_.size(); ++i) home.users_[i]->flush(lock, by);
     if (home.due_.empty()) return;
   }
   home.perform_due(by);

@@ -75,7 +75,7 @@ class client_reactor final : private base::alarm_target {
   }
   void flush() noexcept { callers_writer_.flush(); }  // on this thread, for the loop of callers
 
-  // With the mutex.
+  // With the mutex, also from inside an event: users are called by number.
   void add(reactor_user& u) { users_.push_back(&u); }
   void remove(reactor_user& u) noexcept { std::erase(users_, &u); }
   base::deferred_log& log() noexcept { return log_; }

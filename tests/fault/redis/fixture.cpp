@@ -35,8 +35,8 @@ bool eventually_in_line(redis_server& server, std::size_t n, const std::string& 
   });
 }
 
-waiting_thread::waiting_thread(const client& c)
-    : thread_([this, m = c.mutex("x")](const std::stop_token& stop) {
+waiting_thread::waiting_thread(const client& c, const std::string& name)
+    : thread_([this, m = c.mutex(name)](const std::stop_token& stop) {
         held_ = m.acquire({}, stop, told_);
         served_ = static_cast<bool>(held_);
       }) {}

@@ -59,10 +59,10 @@ told told_by(const std::function<void()>&);
 // That so many wait for the lock at the server, within half a minute.
 bool eventually_in_line(redis_server&, std::size_t n, const std::string& name = "x");
 
-// A thread that waits for the lock "x" from here on, to the end of the object at the latest.
+// A thread that waits for the lock from here on, to the end of the object at the latest.
 class waiting_thread {
  public:
-  explicit waiting_thread(const client&);
+  explicit waiting_thread(const client&, const std::string& name = "x");
   bool is_served() const noexcept { return served_; }
   // Waits until it is. What it was told when that was no lease: a failure of the test.
   lease& served();

@@ -53,12 +53,14 @@ inline void expect_renewable_at(redis_server& s, lease& held, std::chrono::milli
   expect_safe(held, s, name);
 }
 
-// That the lock becomes free for this client in time; releases it.
+// That the lock becomes free for this client in time; releases it, and waits for the answer.
 inline std::int64_t token_of_next(const client& c, const std::string& name = "x") {
   std::error_code ec;
-  const auto held = c.mutex(name).try_acquire_for(in_bounds, {}, {}, ec);
+  auto held = c.mutex(name).try_acquire_for(in_bounds, {}, {}, ec);
   EXPECT_TRUE(held) << ec.message();
-  return held.token();
+  const std::int64_t token = held.token();
+  held.release(ec);
+  return token;
 }
 
 }  // namespace holdfast::redis_test

@@ -119,18 +119,6 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
     EXPECT_EQ(text.find("open at redsi://h: there is no backend for \"redsi:\"; known are "), 0u)
         << text;
     EXPECT_NE(text.find("\"file:\""), std::string::npos) << text;
-    EXPECT_EQ(text.find("redis+cluster"), std::string::npos) << text;
-  }
-}
-
-TEST(client, reports_a_scheme_to_come_as_missing_in_this_version) {
-  try {
-    (void)holdfast::client::open("redis+cluster://h");
-    ADD_FAILURE();
-  } catch (const lock_error& e) {
-    EXPECT_EQ(e.code(), errc::unsupported);
-    EXPECT_EQ(e.reason(), "\"redis+cluster:\" is not in this version");
-    EXPECT_EQ(e.remedy().substr(0, 11), "use \"file:\"");
   }
 }
 

@@ -31,14 +31,16 @@ std::vector<std::string_view> words_of(std::string_view text) {
 class diagnosis final : public admin_query<std::vector<finding>> {
  public:
   diagnosis(transport& t, const endpoint& e, std::span<const layout_needs> of_layouts,
-            seam::findings_handler& to)
+            bool is_in_cluster, seam::findings_handler& to)
       : admin_query(t, to) {
+    facts_.is_in_cluster = is_in_cluster;
     facts_.user = e.user.empty() ? "default" : e.user;
     facts_.op_timeout = e.op_timeout;
     require(commands_of_connections);
     for (const layout_needs& needs : of_layouts) {
       if (facts_.counter_key.empty()) facts_.counter_key = needs.counter;
       facts_.counts_by_lock = facts_.counts_by_lock || needs.counts_by_lock;
+      facts_.counts_by_slot = facts_.counts_by_slot || needs.counts_by_slot;
       facts_.counts_by_server = facts_.counts_by_server || needs.counts_by_server;
       facts_.channels.append(facts_.channels.empty() ? "" : " &").append(needs.channels);
       facts_.has_transactions = facts_.has_transactions || needs.has_transactions;
@@ -196,8 +198,8 @@ class diagnosis final : public admin_query<std::vector<finding>> {
 }  // namespace
 
 void start_diagnosis(transport& over, const endpoint& e, std::span<const layout_needs> of_layouts,
-                     seam::findings_handler& to) {
-  (new diagnosis(over, e, of_layouts, to))->start();
+                     bool is_in_cluster, seam::findings_handler& to) {
+  (new diagnosis(over, e, of_layouts, is_in_cluster, to))->start();
 }
 
 }  // namespace holdfast::redis

@@ -21,7 +21,7 @@ class transport;
 
 // Without the reactor's mutex. Answered at once when there is no connection. The endpoint outlives
 // the answer.
-void start_diagnosis(transport&, const endpoint&, std::span<const layout_needs>,
+void start_diagnosis(transport&, const endpoint&, std::span<const layout_needs>, bool is_in_cluster,
                      seam::findings_handler&);
 
 }  // namespace holdfast::redis

@@ -55,9 +55,12 @@ finding grade_server(const server_facts& f) {
   const std::string name =
       valkey.empty() ? "Redis " + printable(redis) : "Valkey " + printable(valkey);
   if (redis.empty()) return {"server", grade::warn, "not known: INFO names no version", {}};
-  if (mode == "cluster" || mode == "sentinel")
-    return {"server", grade::bad, name + " is a " + std::string(mode) + ": not supported yet",
-            "use one server that stands alone"};
+  if (mode == "sentinel")
+    return {"server", grade::bad, name + " is a sentinel, which keeps no locks",
+            "open the master that it watches as redis+sentinel://host:port/name"};
+  if (mode == "cluster" && !f.is_in_cluster)
+    return {"server", grade::bad, name + " is a node of a cluster, which has some of the locks",
+            "open the cluster as redis+cluster://host:port"};
   if (info_number(f, "loading") != 0)
     return {"server", grade::bad, name + " is loading its data: nothing is granted until then",
             "wait for it"};

@@ -29,7 +29,9 @@ struct server_facts {
   fact fsync, save, replicas_needed;  // CONFIG GET appendfsync, save, min-replicas-to-write
   std::string_view counter_key;       // empty: the layout has none for all locks
   bool counts_by_lock = false;        // but one for each
+  bool counts_by_slot = false;        // or one for each slot of a cluster
   bool counts_by_server = false;      // or one at each server of a Redlock
+  bool is_in_cluster = false;         // the URL is that of a cluster
   std::string channels;               // that it listens to
   fact counter;                       // its value
   fact pings, times;                  // known: all were answered

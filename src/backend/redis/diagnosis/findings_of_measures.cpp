@@ -69,6 +69,8 @@ finding grade_latency(const server_facts& f) {
 finding grade_counter(const server_facts& f) {
   if (f.counts_by_lock)
     return {"counter", grade::good, "each lock of this layout has a counter of its own", {}};
+  if (f.counts_by_slot)
+    return {"counter", grade::good, "each slot of the cluster has a counter of its own", {}};
   if (f.counts_by_server)
     return {"counter",
             grade::good,

@@ -14,8 +14,11 @@ namespace {
 class findings_of_servers final : public joint_findings {
  public:
   findings_of_servers(std::span<transport* const> nodes, const std::vector<std::string>& names,
-                      seam::findings_handler& to)
-      : joint_findings(names, to), nodes_(nodes), names_(names) {}
+                      bool are_in_cluster, seam::findings_handler& to)
+      : joint_findings(names, to),
+        nodes_(nodes.begin(), nodes.end()),
+        names_(names),
+        are_in_cluster_(are_in_cluster) {}
 
  private:
   std::vector<finding> findings_about(std::size_t i) const override {
@@ -25,22 +28,24 @@ class findings_of_servers final : public joint_findings {
       why = nodes_[i]->read_status().trouble.text;
     }
     if (why.empty()) return {};
+    if (are_in_cluster_)
+      return {{"server", finding_grade::bad, names_[i] + " cannot be used: " + why, {}}};
     return {{"vote", finding_grade::bad, names_[i] + " does not vote: " + why, {}}};
   }
 
-  const std::span<transport* const> nodes_;
+  const std::vector<transport*> nodes_;
   const std::vector<std::string> names_;
+  const bool are_in_cluster_;
 };
 
 }  // namespace
 
-void start_diagnosis(std::span<transport* const> nodes, std::span<const endpoint> endpoints,
-                     std::span<const layout_needs> of_layouts, seam::findings_handler& to) {
-  std::vector<std::string> names;
-  for (const endpoint& e : endpoints) names.push_back(base::text_of(e.where));
-  joint_findings& all = *new findings_of_servers(nodes, names, to);
+void start_diagnosis(std::span<transport* const> nodes, const std::vector<std::string>& names,
+                     const endpoint& e, std::span<const layout_needs> of_layouts,
+                     bool are_in_cluster, seam::findings_handler& to) {
+  joint_findings& all = *new findings_of_servers(nodes, names, are_in_cluster, to);
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    start_diagnosis(*nodes[i], endpoints[i], of_layouts, all.part(i));
+    start_diagnosis(*nodes[i], e, of_layouts, are_in_cluster, all.part(i));
 }
 
 }  // namespace holdfast::redis

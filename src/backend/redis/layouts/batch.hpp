@@ -20,7 +20,8 @@ struct batch_member {
 };
 static_assert(sizeof(batch_member) == 32);
 
-// `Home` handles what comes back. `Operation`: of the layout's recipe.
+// `Home` handles what comes back. Where its keys_move(), another server may have to do it.
+// `Operation`: of the layout's recipe.
 template <class Home, class Operation = operation>
 class batch final : public reply_handler {
  public:
@@ -30,7 +31,9 @@ class batch final : public reply_handler {
     home_.on_reply(*this, v, c);
   }
   void on_not_executed(not_executed why, const value& v, const reply_context& c) override {
-    why == not_executed::script_missing ? home_.on_script_missing(*this, c) : on_reply(v, c);
+    if (why == not_executed::script_missing) return home_.on_script_missing(*this, c);
+    if (!home_.keys_move()) return on_reply(v, c);
+    home_.on_redirected(*this, {why, v.is_error("EXECABORT") ? c.aborted : v.text()}, c);
   }
   void on_cut(const reply_context& c) override { home_.on_cut(*this, c); }
 

@@ -6,10 +6,13 @@ namespace holdfast::redis {
 
 void layout::attach(topology& t) {
   topology_ = &t;
-  for (transport* over : t.nodes()) {
-    nodes_.push_back(make_node(*over));
-    over->serve(*nodes_.back());
-  }
+  mutex_ = &t.nodes().front()->reactor().mutex();
+  for (transport* over : t.nodes()) add_node(*over);
+}
+
+void layout::add_node(transport& over) {
+  nodes_.push_back(make_node(over));
+  over.serve(*nodes_.back());
 }
 
 void layout::detach() noexcept {
@@ -26,6 +29,16 @@ void layout::withdraw_all(time_point now) {
 
 bool layout::is_settled() const noexcept {
   return std::ranges::all_of(nodes_, [](const auto& n) { return n->is_settled(); });
+}
+
+lock_server layout::server_of(std::string_view key) const noexcept {
+  const std::lock_guard guard(*mutex_);
+  return {topology_->node_of(key), topology_->has_moving_keys() ? topology_ : nullptr};
+}
+
+std::vector<transport*> layout::all_servers() const {
+  const std::lock_guard guard(*mutex_);
+  return topology_->with_keys();
 }
 
 layout_node& layout::node_of(std::string_view key) const noexcept {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/redis/layouts/joint_holders.hpp"
 #include "backend/redis/layouts/layout_node.hpp"
 #include "backend/redis/layouts/required_command.hpp"
 #include "backend/redis/topologies/topology.hpp"
@@ -24,6 +25,9 @@ class layout : public seam::lock_store {
 
   // All with the reactor's mutex held.
   void attach(topology&);
+  void add_node(transport&);  // the topology has one more
+  // Keys may be at other servers from here on: their claims go there.
+  virtual void on_keys_moved(time_point now, base::event_queue&) = 0;
   void detach() noexcept;
   void retry_now(time_point now);            // a caller's timeout is near
   void withdraw_all(time_point now);         // the client ends
@@ -35,11 +39,27 @@ class layout : public seam::lock_store {
  protected:
   virtual std::unique_ptr<layout_node> make_node(transport&) = 0;
   layout_node& node_of(std::string_view key) const noexcept;  // of the server that has this key
-  // For an operator's queries, without the mutex too.
-  transport& server_of(std::string_view key) const noexcept { return topology_->node_of(key); }
+  // For an operator's queries, without the mutex.
+  lock_server server_of(std::string_view key) const noexcept;
+  // The holders that each server reports: ask(transport&, seam::holders_handler&).
+  template <class Ask>
+  void ask_all(seam::holders_handler& to, Ask ask) const {
+    const std::vector<transport*> all = all_servers();
+    if (all.size() == 1) return ask(*all.front(), to);
+    auto& joint = *new joint_holders(all.size(), to);
+    for (transport* over : all) ask(*over, joint);
+  }
+  topology& servers() const noexcept { return *topology_; }
+  template <class Each>
+  void for_each_node(Each each) const {
+    for (const auto& n : nodes_) each(*n);
+  }
 
  private:
+  std::vector<transport*> all_servers() const;
+
   topology* topology_ = nullptr;  // while it is attached
+  std::mutex* mutex_ = nullptr;   // of the reactor
   std::vector<std::unique_ptr<layout_node>> nodes_;
 };
 

@@ -20,6 +20,15 @@ std::vector<layout_needs> layout_family::needs() const {
 
 void layout_family::attach(topology& t) {
   for (const auto& l : all_) l->attach(t);
+  t.observe(*this);
+}
+
+void layout_family::on_new_node(transport& t) {
+  for (const auto& l : all_) l->add_node(t);
+}
+
+void layout_family::on_keys_moved(time_point now, event_queue& events) {
+  for (const auto& l : all_) l->on_keys_moved(now, events);
 }
 
 void layout_family::detach() noexcept {

@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-class layout_family {
+class layout_family final : private topology::observer {
  public:
   // `stores` is empty, and names the layout in its texts.
   layout_family(std::vector<std::unique_ptr<layout>>, seam::store_family stores);
@@ -27,6 +27,10 @@ class layout_family {
   bool is_dispatching() const;
 
  private:
+  // topology::observer
+  void on_new_node(transport&) override;
+  void on_keys_moved(time_point now, base::event_queue&) override;
+
   const std::vector<std::unique_ptr<layout>> all_;
   seam::store_family stores_;
 };

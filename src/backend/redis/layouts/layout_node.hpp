@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backend/redis/transport/transport.hpp"
 #include "base/mutant.hpp"
@@ -34,6 +35,10 @@ class renewal_queue {
     over_.open(lane::renewals, now);
     if (goes_with_commands()) return over_.tick_by(now);  // on_tick() writes them
     over_.request_flush(lane::renewals, true);
+  }
+  template <class Claim>
+  void forget(Claim& c) {  // its lock is at another server now
+    if (std::exchange(c.renewing, false)) std::erase(waiting_, c.place());
   }
   // There are some, and their own connection has failed and not been ready since.
   bool goes_with_commands() const noexcept {
@@ -65,6 +70,56 @@ class renewal_queue {
   transport& over_;
   std::deque<claims::claim_handle> waiting_;
   std::size_t in_flight_ = 0;
+};
+
+// Requests that a server did not execute because another one may have the keys, or is about to have
+// them: they are sent again after a pause that doubles, to the server that has them
+// then.
+template <class Claim, class Operation>
+class redirected_requests {
+ public:
+  explicit redirected_requests(transport& over) noexcept : over_(over) {}
+
+  void add(const Claim& c, Operation what, time_point now) {
+    all_.push_back({c.place(), c.recipe().epoch(), what});
+    if (due_ != base::never) return;
+    if (now - last_ > forget_after) pause_ = pause_min;
+    due_ = now + base::jittered(over_.reactor().env(), pause_, 0.25);
+    pause_ = std::min(2 * pause_, pause_max);
+    last_ = due_;
+    over_.tick_by(due_);
+  }
+  // again(claim, operation) for those that their claims have not given up.
+  template <class Table, class Again>
+  void tick(const Table& claims, time_point now, Again again) {
+    if (now < due_) return over_.tick_by(due_);
+    due_ = base::never;
+    for (const request& r : std::exchange(all_, {})) {
+      Claim* const c = claims.at(r.whose);
+      if (c && c->recipe().epoch() == r.epoch) again(*c, r.what);
+    }
+  }
+  void send_now() noexcept {  // keys have moved
+    pause_ = pause_min;
+    if (due_ == base::never) return;
+    due_ = {};
+    over_.tick_by(due_);
+  }
+
+ private:
+  static constexpr duration pause_min = std::chrono::milliseconds{20},
+                            pause_max = std::chrono::milliseconds{640},
+                            forget_after = std::chrono::seconds{2};
+  struct request {
+    claims::claim_handle whose;
+    std::uint32_t epoch;
+    Operation what;
+  };
+
+  transport& over_;
+  std::vector<request> all_;
+  time_point due_ = base::never, last_{};
+  duration pause_ = pause_min;
 };
 
 // With the reactor's mutex held.
@@ -130,6 +185,13 @@ class claims_node : public layout_node {
     orphans_.resend_all(now);
     if (over_.has_moved() && !base::planted(base::mutant::leases_unconfirmed))
       confirm_leases(now, events);
+  }
+  // A claim whose lock is at another server now.
+  void confirm_at_new_server(Claim& c, time_point now, base::event_queue& events) {
+    c.on([](auto& r) { return r.on_moved(); }, now, events);
+    if (!c.recipe().is_held()) return;
+    renewals_.add(c);
+    over_.tick_by(now);
   }
   // Claims of all nodes: the first node that ticks wakes those that are due.
   void wake_due(time_point now, base::event_queue& events) {

@@ -27,6 +27,7 @@ struct layout_needs {
   // calls have a key that the user need not reach.
   std::string_view counter;
   bool counts_by_lock = false;    // it has one for each lock instead
+  bool counts_by_slot = false;    // or one for each slot of a cluster
   bool counts_by_server = false;  // each of several servers counts its votes
   // The pattern of its channels; of layouts with one for each lock that of all of them, which a
   // user need not reach.

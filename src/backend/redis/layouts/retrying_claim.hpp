@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/slots.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
 #include "backend/redis/transport/transport.hpp"
 #include "claim/claim_list.hpp"
@@ -22,6 +23,7 @@ struct retrying_record : claims::listed_claim, io::counted_claim, message_handle
   void on_message(std::string_view payload, time_point now, base::event_queue&) override;
 
   retrying_node* node = nullptr;  // the server that has the lock
+  slot_number slot = 0;           // of the lock, in a cluster
   std::string key;
   std::string seen;                        // what the last step of an attempt read
   std::unique_ptr<subscription> messages;  // from the first wait on, until the lock is held

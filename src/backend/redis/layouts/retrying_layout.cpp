@@ -20,12 +20,19 @@ std::unique_ptr<layout_node> retrying_layout::make_node(transport& over) {
   return std::make_unique<retrying_node>(*this, settings_, over);
 }
 
+std::string retrying_layout::name_fault(std::string_view name) const {
+  if (std::string fault = codec_->name_fault(name); !fault.empty()) return fault;
+  return settings_.is_cluster() ? std::string(fault_in_cluster(key_of(name))) : std::string();
+}
+
 std::unique_ptr<seam::claim> retrying_layout::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<retrying_claim>(*this, key_of(name), sink);
 }
 
 void retrying_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_inspection(server_of(key_of(prefix)), *codec_, settings_.prefix, prefix, to);
+  ask_all(to, [&](transport& over, seam::holders_handler& part) {
+    start_inspection(over, *codec_, settings_.prefix, prefix, settings_.is_cluster(), part);
+  });
 }
 
 void retrying_layout::holders(std::string_view name, seam::holders_handler& to) {
@@ -39,8 +46,34 @@ void retrying_layout::break_lock(std::string_view name, std::string_view seen,
 
 void retrying_layout::add(retrying_claim& c, std::string_view key) {
   c.key = key;
-  c.node = static_cast<retrying_node*>(&node_of(key));
+  c.slot = settings_.is_cluster() ? slot_of(key) : slot_number{0};
+  c.node = &node_of_lock(key);
   claims_.add(c);
+}
+
+retrying_node& retrying_layout::node_of_lock(std::string_view key) const noexcept {
+  return static_cast<retrying_node&>(node_of(key));
+}
+
+// What is in flight is answered by the former server. It is of this claim, wherever that is.
+void retrying_layout::on_keys_moved(time_point now, event_queue& events) {
+  claims_.for_each([&](retrying_claim& c) {
+    retrying_node& to = node_of_lock(c.key);
+    if (&to == c.node) return;
+    const bool was_listening = c.messages != nullptr;
+    retrying_node& from = *c.node;
+    from.stop_listening(c);
+    from.renewals_due().forget(c);
+    if (c.owner_id) from.count_owners(-1);
+    c.node = &to;
+    if (c.owner_id) to.count_owners(1);
+    const bool is_heard =
+        was_listening && to.subscribe(c, now) == retrying_reply::verdict::subscribed;
+    from.hand_over_unsent(c, now);
+    to.adopt(c, now, events);
+    if (is_heard) c.on_subscribed(now, events);
+  });
+  for_each_node([now](layout_node& n) { static_cast<retrying_node&>(n).on_keys_moved(now); });
 }
 
 void retrying_layout::remove(retrying_claim& c) noexcept {

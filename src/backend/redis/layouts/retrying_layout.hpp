@@ -21,9 +21,10 @@ class retrying_layout final : public layout, public claims::store_defaults {
 
   // layout
   const seam::capabilities& can() const noexcept override { return codec_->facts().can; }
-  std::string name_fault(std::string_view name) const override { return codec_->name_fault(name); }
+  std::string name_fault(std::string_view name) const override;
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void on_keys_moved(time_point now, base::event_queue&) override;
   void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
   layout_needs needs() const override { return codec_->facts().needs; }
@@ -59,6 +60,11 @@ class retrying_layout final : public layout, public claims::store_defaults {
   const retrying_codec& codec() const noexcept { return *codec_; }
   // As the server has it.
   std::string owner_at_server(const retrying_claim& c) const { return codec_->text_of(c.owner_id); }
+  retrying_node& node_of_lock(std::string_view key) const noexcept;
+  void note_redirected(std::string_view key, const transport& from, const redirection& to,
+                       time_point now) const {
+    servers().on_redirected(key, from, to, now);
+  }
 
  private:
   std::unique_ptr<layout_node> make_node(transport&) override;

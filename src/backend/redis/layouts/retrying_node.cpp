@@ -1,5 +1,8 @@
 #include "backend/redis/layouts/retrying_node.hpp"
 
+#include <algorithm>
+#include <deque>
+#include <list>
 #include <utility>
 
 #include "backend/redis/layouts/retrying_layout.hpp"
@@ -133,7 +136,18 @@ void retrying_node::on_reply(request& b, const value& v, const reply_context& co
   } else if (!is_error) {
     over_.note_accepted(context.now);
   }
+  // A server that has lost the slot may still answer what it was sent: its present one is asked.
+  const bool has_left =
+      c && c->node != this && !base::planted(base::mutant::former_server_believed);
+  if (has_left && r.what == retrying_reply::verdict::granted) return cut(*c, m.epoch, context);
   if (c) c->on_reply(r, std::move(text), context.now, context.events);
+}
+
+void retrying_node::cut(retrying_claim& c, std::uint32_t epoch, const reply_context& context) {
+  const auto end = [&](retrying_recipe& r) {
+    return r.on_cut(epoch, context.now, settings_.rules);
+  };
+  c.on(end, context.now, context.events);
 }
 
 void retrying_node::on_script_missing(request& b, const reply_context&) {
@@ -145,13 +159,42 @@ void retrying_node::on_script_missing(request& b, const reply_context&) {
   collected_.push_back(&b);
 }
 
+void retrying_node::on_redirected(request& b, const redirection& to, const reply_context& context) {
+  for (const batch_member& m : b.members) {
+    const retrying_claim* const c = claims_.at(m.whose);
+    if (!c || c->recipe().epoch() != m.epoch) continue;
+    home_.note_redirected(c->key, over_, to, context.now);
+    redirected_.add(*c, b.to, context.now);
+  }
+  if (to.why != not_executed::moved) note_refusal(explain(to.error), context.now);
+  b.to == retrying_operation::renew ? end_renewals(b) : pool_.give_back(b);
+}
+
+void retrying_node::hand_over_unsent(const retrying_claim& c, time_point now) {
+  std::vector<request*> its;
+  std::erase_if(collected_, [&](request* b) {
+    const bool is_its = claims_.at(b->members.front().whose) == &c;
+    if (is_its) its.push_back(b);
+    return is_its;
+  });
+  for (request* b : its) {
+    retrying_claim* const who = claims_.at(b->members.front().whose);
+    if (who->recipe().epoch() == b->members.front().epoch) who->node->send(*who, b->to, now);
+    pool_.give_back(*b);
+  }
+}
+
+// What is held is confirmed, and what waits tries: its messages came from the other server.
+void retrying_node::adopt(retrying_claim& c, time_point now, event_queue& events) {
+  confirm_at_new_server(c, now, events);
+  if (c.messages) c.on([&](retrying_recipe& r) { return r.on_unsubscribed(now); }, now, events);
+}
+
 void retrying_node::on_cut(request& b, const reply_context& context) {
   if (b.to == retrying_operation::renew) return end_renewals(b);
   const batch_member m = b.members.front();
   pool_.give_back(b);
-  if (retrying_claim* const c = claims_.at(m.whose))
-    c->on([&](retrying_recipe& r) { return r.on_cut(m.epoch, context.now, settings_.rules); },
-          context.now, context.events);
+  if (retrying_claim* const c = claims_.at(m.whose)) cut(*c, m.epoch, context);
 }
 
 void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
@@ -183,10 +226,14 @@ void retrying_node::poll_meanwhile(time_point now, event_queue& events) {
 }
 
 void retrying_node::on_tick(time_point now, event_queue& events) {
+  redirected_.tick(claims_, now, [&](retrying_claim& c, retrying_operation what) {
+    what == retrying_operation::renew ? c.node->renew(c) : c.node->send(c, what, now);
+  });
   end_waits(now, events);
   wake_due(now, events);
   probe_messages(now);
   write_renewals_with_commands(now);
+  hand_over_orphans(now);
   over_.tick_by(orphans_.tick(now));
 }
 
@@ -198,36 +245,55 @@ void retrying_node::probe_messages(time_point now) {
   over_.want_sample(probe_pause(), now);
 }
 
+// Of one request: its keys are of one slot.
+struct retrying_node::renewals_of_slot {
+  slot_number slot = 0;
+  request* made = nullptr;
+  std::deque<std::string> owners;  // `all` has views into these
+  std::vector<lock_request> all;
+};
+
 void retrying_node::write_renewals(request_writer& to, time_point now) {
   while (renewals_.may_write()) {
-    request& b = pool_.take(retrying_operation::renew, now);
-    std::vector<std::string> owners;
-    std::vector<lock_request> all;
-    owners.reserve(renewal_queue::batch_max);  // the requests keep views into it
+    std::list<renewals_of_slot> those;
     renewals_.take_batch(claims_, [&](retrying_claim& c) {
       if (!c.recipe().is_held()) return false;
-      owners.push_back(home_.owner_at_server(c));
-      all.push_back(request_of(c, owners.back()));
+      const auto is_its = [&](const renewals_of_slot& r) { return r.slot == c.slot; };
+      auto found = std::ranges::find_if(those, is_its);
+      if (found == those.end()) {
+        found = those.emplace(those.end());
+        found->slot = c.slot;
+        found->made = &pool_.take(retrying_operation::renew, now);
+      }
+      renewals_of_slot& r = *found;
+      r.owners.push_back(home_.owner_at_server(c));
+      r.all.push_back(request_of(c, r.owners.back()));
       if (codec_.facts().owner_is_stamp)
-        c.renewed = codec_.stamp_at(all.back().wall, all.back().ttl);
-      b.members.push_back({.whose = c.place(),
-                           .epoch = c.recipe().epoch(),
-                           .ticket = c.ticket(),
-                           .ttl = c.recipe().ttl()});
+        c.renewed = codec_.stamp_at(r.all.back().wall, r.all.back().ttl);
+      r.made->members.push_back({.whose = c.place(),
+                                 .epoch = c.recipe().epoch(),
+                                 .ticket = c.ticket(),
+                                 .ttl = c.recipe().ttl()});
       return true;
     });
-    if (all.empty()) return pool_.give_back(b);
-    codec_.append_renewals(to, all);
-    renewals_.on_sent();
-    to.expect(b, codec_.renewal_replies(all.size()), now, attended::in_background);
+    for (renewals_of_slot& r : those) send_renewals(r, to, now);
   }
+}
+
+void retrying_node::send_renewals(renewals_of_slot& r, request_writer& to, time_point now) {
+  codec_.append_renewals(to, r.all);
+  renewals_.on_sent();
+  to.expect(*r.made, codec_.renewal_replies(r.all.size()), now, attended::in_background);
 }
 
 void retrying_node::answer_renewals(request& b, const value& v, const reply_context& context) {
   for (std::size_t i = 0; i < b.members.size(); ++i) {
     const batch_member& m = b.members[i];
     retrying_claim* const c = claims_.at(m.whose);
-    if (!c) continue;
+    // The server that its lock is at now has been asked as well.
+    const bool has_left =
+        c && c->node != this && !base::planted(base::mutant::former_server_believed);
+    if (!c || has_left) continue;
     retrying_reply r;
     r.to = retrying_operation::renew;
     r.epoch = m.epoch;
@@ -247,6 +313,35 @@ void retrying_node::end_renewals(request& b) noexcept {
   pool_.give_back(b);
   renewals_.on_end();
 }
+
+void retrying_node::on_orphan_redirected(const retrying_orphan& o, const redirection& to,
+                                         time_point now) {
+  if (keys_move()) home_.note_redirected(o.key, over_, to, now);
+}
+
+void retrying_node::on_keys_moved(time_point now) {
+  redirected_.send_now();
+  hand_over_orphans(now);
+}
+
+void retrying_node::hand_over_orphans(time_point now) {
+  if (!keys_move()) return;
+  const auto is_here = [this](const retrying_orphan& o) {
+    return &home_.node_of_lock(o.key) == this;
+  };
+  orphans_.hand_over(is_here, [&](const retrying_orphan& o) {
+    retrying_node& to = home_.node_of_lock(o.key);
+    to.over_.tick_by(to.orphans_.add(now, to, o));
+  });
+}
+
+retrying_orphan::retrying_orphan(retrying_node& n, const retrying_orphan& o)
+    : server_orphan(n, o.until, o.most),
+      key(o.key),
+      owner(o.owner),
+      id(o.id),
+      details(o.details),
+      ttl(o.ttl) {}
 
 retrying_orphan::retrying_orphan(retrying_node& n, const retrying_claim& c, time_point end)
     : server_orphan(n, end, n.home().codec().facts().rules.queue_heartbeat),

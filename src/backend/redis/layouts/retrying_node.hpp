@@ -16,6 +16,7 @@ namespace holdfast::redis {
 // An owner that may be left at the server.
 struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
   retrying_orphan(retrying_node&, const retrying_claim&, time_point end);
+  retrying_orphan(retrying_node&, const retrying_orphan&);  // the same at another server
   withdrawal withdraw(time_point now);
   withdrawal take(const value&, time_point now);
 
@@ -42,6 +43,10 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   // not_now: on_subscribed() follows.
   retrying_reply::verdict subscribe(retrying_claim&, time_point now);
   void stop_listening(retrying_claim&) noexcept;
+  void hand_over_unsent(const retrying_claim&, time_point now);  // to the server that it is at now
+  // A claim whose lock has come to this server.
+  void adopt(retrying_claim&, time_point now, base::event_queue&);
+  void on_keys_moved(time_point now);
 
   // layout_node
   void retry_now(time_point by) override { over_.retry_now(lane::commands, by); }
@@ -58,9 +63,14 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   void on_reply(request&, const value&, const reply_context&);
   void on_script_missing(request&, const reply_context&);
   void on_cut(request&, const reply_context&);
+  bool keys_move() const noexcept { return settings_.is_cluster(); }
+  void on_orphan_redirected(const retrying_orphan&, const redirection&, time_point now);
+  void on_redirected(request&, const redirection&, const reply_context&);
 
  private:
   void write_renewals(request_writer&, time_point now) override;
+  void cut(retrying_claim&, std::uint32_t epoch, const reply_context&);
+  void hand_over_orphans(time_point now);
 
   duration probe_pause() const noexcept { return settings_.op_timeout / 4; }
   void probe_messages(time_point now);
@@ -75,8 +85,12 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   const settings& settings_;
   const retrying_codec& codec_;
   batch_pool<retrying_node, retrying_operation> pool_{*this};
+  struct renewals_of_slot;
+  void send_renewals(renewals_of_slot&, request_writer&, time_point now);
+
   std::vector<request*> collected_;  // for the next write
-  std::size_t listeners_ = 0;        // claims that wait for messages
+  redirected_requests<retrying_claim, retrying_operation> redirected_{over_};
+  std::size_t listeners_ = 0;  // claims that wait for messages
 };
 
 }  // namespace holdfast::redis

@@ -27,21 +27,37 @@ class holders_query final : public admin_query<std::vector<holder>> {
   enum class scope { all_that_begin_so, one };
 
   holders_query(transport& t, const retrying_codec& c, std::string_view key_prefix,
-                std::string_view name, scope what, seam::holders_handler& to)
-      : admin_query(t, to, c.facts().own_errors), codec_(c), key_prefix_(key_prefix), what_(what) {
-    pattern_ = pattern_of(key_prefix_ + std::string(name)).append(c.facts().key_suffix);
-    scans_ = what == scope::all_that_begin_so;
-    if (!scans_) keys_.push_back((key_prefix_ + std::string(name)).append(c.facts().key_suffix));
+                std::string_view name, bool is_in_cluster, seam::holders_handler& to)
+      : admin_query(t, to, c.facts().own_errors),
+        codec_(c),
+        key_prefix_(key_prefix),
+        what_(scope::all_that_begin_so),
+        pattern_(pattern_of(key_prefix_ + std::string(name)).append(c.facts().key_suffix)),
+        scans_(true) {
+    if (is_in_cluster) ask_for_keys();
   }
+  // `key`: of the lock.
+  holders_query(const lock_server& s, const retrying_codec& c, std::string_view key_prefix,
+                const std::string& key, seam::holders_handler& to)
+      : admin_query(s, key, to, c.facts().own_errors),
+        codec_(c),
+        key_prefix_(key_prefix),
+        what_(scope::one),
+        keys_(1, key) {}
 
  private:
   // Among many keys, those are left out that this user may not read, and those that are no lock of
   // this layout. Of one name the latter is an error, as it is to an acquire.
   bool is_failure(const value& v) const override {
     if (!v.is(value::kind::error)) return false;
+    if (is_redirection(v)) return what_ == scope::one;
     const error_meaning* const m = meaning_of(v.text(), codec_.facts().own_errors);
     const bool is_other = m && m->why == errc::mismatch;
     return what_ == scope::one || !(is_other || is_key_denied(v));
+  }
+  void begin_again() override {
+    read_ = 0;
+    result.clear();
   }
   void send_next(time_point now, base::event_queue& events) override {
     if (!scans_) return look(now, events);
@@ -85,18 +101,19 @@ class holders_query final : public admin_query<std::vector<holder>> {
   const retrying_codec& codec_;
   const std::string key_prefix_;
   const scope what_;
-  std::string pattern_, cursor_ = "0";
-  bool scans_ = false;
   std::vector<std::string> keys_;
+  const std::string pattern_;
+  std::string cursor_ = "0";
+  bool scans_ = false;
   std::size_t read_ = 0;  // of them
 };
 
 // Releases the lock under the owner that somebody saw.
 class break_query final : public admin_query<bool> {
  public:
-  break_query(transport& t, const retrying_codec& c, std::string_view key, std::string_view seen,
-              seam::decision_handler& to)
-      : admin_query(t, to, c.facts().own_errors), codec_(c), key_(key), seen_(seen) {}
+  break_query(const lock_server& s, const retrying_codec& c, std::string_view key,
+              std::string_view seen, seam::decision_handler& to)
+      : admin_query(s, key, to, c.facts().own_errors), codec_(c), key_(key), seen_(seen) {}
 
  private:
   void send_next(time_point now, base::event_queue& events) override {
@@ -114,19 +131,21 @@ class break_query final : public admin_query<bool> {
 }  // namespace
 
 void start_inspection(transport& over, const retrying_codec& c, std::string_view key_prefix,
-                      std::string_view prefix, seam::holders_handler& to) {
-  (new holders_query(over, c, key_prefix, prefix, holders_query::scope::all_that_begin_so, to))
-      ->start();
+                      std::string_view prefix, bool is_in_cluster, seam::holders_handler& to) {
+  (new holders_query(over, c, key_prefix, prefix, is_in_cluster, to))->start();
 }
 
-void start_holders_query(transport& over, const retrying_codec& c, std::string_view key_prefix,
-                         std::string_view name, seam::holders_handler& to) {
-  (new holders_query(over, c, key_prefix, name, holders_query::scope::one, to))->start();
+void start_holders_query(const lock_server& at, const retrying_codec& c,
+                         std::string_view key_prefix, std::string_view name,
+                         seam::holders_handler& to) {
+  const std::string key =
+      (std::string(key_prefix) + std::string(name)).append(c.facts().key_suffix);
+  (new holders_query(at, c, key_prefix, key, to))->start();
 }
 
-void start_breaking(transport& over, const retrying_codec& c, std::string_view key,
+void start_breaking(const lock_server& at, const retrying_codec& c, std::string_view key,
                     std::string_view seen, seam::decision_handler& to) {
-  (new break_query(over, c, key, seen, to))->start();
+  (new break_query(at, c, key, seen, to))->start();
 }
 
 }  // namespace holdfast::redis

@@ -38,7 +38,9 @@ class server_orphan : public claims::orphan, public reply_handler {
              c);
   }
   void on_not_executed(not_executed why, const value& v, const reply_context& c) final {
-    why == not_executed::script_missing ? conclude(withdrawal::again, c) : on_reply(v, c);
+    if (why == not_executed::script_missing) return conclude(withdrawal::again, c);
+    node.on_orphan_redirected(self(), {why, v.text()}, c.now);
+    on_reply(v, c);
   }
   void on_cut(const reply_context&) final { node.orphans().on_cut(self()); }
   void conclude(withdrawal w, const reply_context& c) {

@@ -10,7 +10,7 @@ namespace holdfast::redis {
 namespace {
 
 // FNV-1a over "shard NUL key", and the finalizer of MurmurHash3, without which keys that differ in
-// their last byte only would draw like numbers.
+// their last byte only would get similar values.
 std::uint64_t hash_of(std::string_view shard, std::string_view key) noexcept {
   std::uint64_t h = 0xcbf29ce484222325;
   const auto add = [&h](char c) { h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3; };
@@ -30,8 +30,8 @@ std::size_t shard_of(std::string_view lock, std::span<const weighted_name> shard
   std::size_t best = 0;
   double best_score = -1;
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    // The upper 53 bits, which a double holds exactly, as a number between 0 and 1.
-    const double drawn = (static_cast<double>(hash_of(shards[i].name, key) >> 11) + 0.5) * 0x1p-53;
+    // The upper 52 bits and a half, which a double holds exactly, as a number between 0 and 1.
+    const double drawn = (static_cast<double>(hash_of(shards[i].name, key) >> 12) + 0.5) * 0x1p-52;
     const double score = shards[i].weight / -std::log(drawn);
     if (score <= best_score) continue;
     best = i;

@@ -136,11 +136,13 @@ class shard_file {
   }
 
   void read_line(const std::string& text) {
-    std::istringstream line(text.substr(0, text.find('#')));
-    std::string name, where, weight, more;
-    if (!(line >> name)) return;
-    line >> where >> weight >> more;
-    if (where.empty() || !more.empty())
+    std::istringstream line(text);
+    std::vector<std::string> words;
+    for (std::string word; line >> word && !word.starts_with('#');) words.push_back(word);
+    if (words.empty()) return;
+    words.resize(std::max<std::size_t>(words.size(), 3));
+    const std::string &name = words[0], &where = words[1], &weight = words[2];
+    if (where.empty() || words.size() > 3)
       refuse_line("give a name and a URL, and perhaps a weight: alpha redis://10.0.0.7 weight=2");
     if (const auto fault = fault_of_name(name); !fault.empty()) refuse_line(std::string(fault));
     try {

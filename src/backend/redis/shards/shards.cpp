@@ -54,6 +54,7 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     failure why = all_[i]->await_open(stop);
     if (!why.code) continue;
+    all_[i]->note_unreached(why);
     why.text = of_shard(names_[i].name, why.text);
     const bool may_pass = why.code == errc::unavailable;
     if (!may_pass) throw lock_error(why.code, {"open", {}, url_text, why.text});
@@ -103,7 +104,8 @@ void shards::diagnose(seam::findings_handler& to) {
 bool shards::close(time_point until) {
   std::vector<backend*> in_order;
   for (const auto& b : all_) in_order.push_back(b.get());
-  std::ranges::stable_partition(in_order, [](const backend* b) { return !b->is_unavailable(); });
+  std::stable_partition(in_order.begin(), in_order.end(),
+                        [](const backend* b) { return !b->is_unavailable(); });
   bool is_clean = true;
   for (backend* const b : in_order) is_clean = b->close(until) && is_clean;
   return is_clean;

@@ -9,7 +9,11 @@ namespace holdfast::redis {
 namespace {
 
 constexpr const char* of_cluster =
-    "this is a node of a cluster, where this version keeps no locks; name a server that is in none";
+    "this is a node of a cluster; open the cluster as redis+cluster://host:port";
+
+constexpr const char* of_slot_on_its_way =
+    "the slot of this lock is on its way to another server; redis-cli --cluster fix ends a move "
+    "that was left half-way";
 
 constexpr error_meaning meanings[] = {
     {"LOADING", errc::unavailable, true, true, "the server is loading its data; wait for it"},
@@ -31,6 +35,8 @@ constexpr error_meaning meanings[] = {
      "that holdfast needs"},
     {"CROSSSLOT", errc::refused, false, false, of_cluster},
     {"MOVED", errc::refused, false, false, of_cluster},
+    {"ASK", errc::unavailable, true, false, of_slot_on_its_way},
+    {"TRYAGAIN", errc::unavailable, true, false, of_slot_on_its_way},
 };
 
 // Of a command in a script: Redis 6.0 and 7.0, and later versions. They have the code ERR.
@@ -111,6 +117,10 @@ bool is_of_replica(std::string_view text) noexcept {
 
 bool is_of_replica(const value& v) noexcept {
   return has_error(v, [](std::string_view text) { return is_of_replica(text); });
+}
+
+bool is_redirection(const value& v) noexcept {
+  return v.is_error("MOVED") || v.is_error("ASK") || v.is_error("TRYAGAIN");
 }
 
 // An error of a command that a script called has other text before it: what the script did before

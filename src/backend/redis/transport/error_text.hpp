@@ -46,6 +46,8 @@ bool puts_data_in_doubt(const value&) noexcept;  // also where an array has such
 // Whether a replica says this: it takes no writes, or has lost its master.
 bool is_of_replica(std::string_view error) noexcept;
 bool is_of_replica(const value&) noexcept;  // also where an array has such an error
+// Another server of a cluster has the key, or is about to have it.
+bool is_redirection(const value&) noexcept;
 
 // Why the server did nothing of a request that has this last reply; nullopt: it may have executed
 // it. `aborted`: the error that made it discard the transaction.

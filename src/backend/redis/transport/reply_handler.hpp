@@ -28,6 +28,15 @@ enum class not_executed : unsigned char {
   try_again,       // the keys of the request are at two servers for the moment
 };
 
+// An answer of the last three kinds.
+struct redirection {
+  not_executed why;
+  std::string_view error;  // "MOVED 3999 127.0.0.1:6381"
+
+  redirection(not_executed w, std::string_view e) noexcept : why(w), error(e) {}
+  std::string_view address() const noexcept { return error.substr(error.rfind(' ') + 1); }
+};
+
 // Exactly one of the three is called for each request, in the order of sending, with the reactor's
 // mutex held.
 class reply_handler {

@@ -73,7 +73,8 @@ class transport::proof_reply final : public reply_handler {
   const lane what_;
 };
 
-transport::transport(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts)
+transport::transport(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts,
+                     reactor_mutex m)
     : reactor_(r),
       endpoint_(e),
       scripts_(all_scripts),
@@ -93,7 +94,8 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
     wait_ = std::make_unique<replica_wait>(r, endpoint_, me, subscriptions_);
     wait_->set_count(static_cast<std::size_t>(std::max(e.replicas, 1)));
   }
-  const std::lock_guard guard(reactor_.mutex());
+  std::unique_lock guard(reactor_.mutex(), std::defer_lock);
+  if (m == reactor_mutex::is_free) guard.lock();
   reactor_.add(*this);
 }
 

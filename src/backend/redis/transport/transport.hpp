@@ -48,8 +48,10 @@ class transport final : private connection_owner,
                         private probe::asker,
                         private replica_wait::asker {
  public:
-  // Without the mutex. `all_scripts` outlives it.
-  transport(io::client_reactor&, const endpoint&, std::span<const script> all_scripts);
+  enum class reactor_mutex { is_free, is_held };
+  // `all_scripts` outlives it.
+  transport(io::client_reactor&, const endpoint&, std::span<const script> all_scripts,
+            reactor_mutex = reactor_mutex::is_free);
   ~transport();
 
   io::client_reactor& reactor() noexcept { return reactor_; }
@@ -84,6 +86,7 @@ class transport final : private connection_owner,
   bool lanes_agree() const noexcept override { return commands_.is_ready() && is_confirmed_; }
   // The commands have come to another server than before: held locks have to be confirmed there.
   bool has_moved() const noexcept { return has_moved_; }
+  const endpoint& where() const noexcept { return endpoint_; }
   // The first digits of that server's run_id; empty: not known.
   std::string_view server_stamp() const noexcept { return short_id(lineage_.leader().run_id); }
   // It, or one that it waits for, failed and has not been ready since.
@@ -144,6 +147,7 @@ class transport final : private connection_owner,
   void note_refusal(std::string why, time_point now);  // the server does not do it now
   void note_accepted(time_point now) { reach_.on_accepted(now); }
   void note_waiter(time_point now);  // a claim starts to wait for it
+  bool is_in_use() const noexcept;   // a claim holds or wants a lock there
   bool is_unavailable() const noexcept {
     return reach_.is_unavailable();
   }                                                                 // any thread, with any lock
@@ -237,7 +241,6 @@ class transport final : private connection_owner,
   void repeat_subscriptions(time_point now);  // after a pause
   void drop_unused_subscriptions(time_point now);
   void watch_outage();
-  bool is_in_use() const noexcept;
 
   io::client_reactor& reactor_;
   endpoint endpoint_;

@@ -55,7 +55,10 @@ void transport::lead_to(const base::address& where, time_point now, event_queue&
   is_led_elsewhere_ = is_led_elsewhere_ || is_news;
   endpoint_.move_to(where);
   if (commands_.is_ready()) {
-    if (is_news) return probe_.start_anew(now, events);
+    if (is_news) {
+      doubt_all();  // until the probe has shown that the server is the one that is named
+      return probe_.start_anew(now, events);
+    }
     if (is_led_elsewhere_) probe_.start(now);
     return;
   }

@@ -85,7 +85,7 @@ void start_inspection(std::span<redlock_node* const> servers, const redlock::cod
                       std::string_view key_prefix, std::string_view prefix,
                       seam::holders_handler& to) {
   ask(servers, to, [&](transport& over, seam::holders_handler& part) {
-    start_inspection(over, c, key_prefix, prefix, part);
+    start_inspection(over, c, key_prefix, prefix, false, part);
   });
 }
 
@@ -93,14 +93,14 @@ void start_holders_query(std::span<redlock_node* const> servers, const redlock::
                          std::string_view key_prefix, std::string_view name,
                          seam::holders_handler& to) {
   ask(servers, to, [&](transport& over, seam::holders_handler& part) {
-    start_holders_query(over, c, key_prefix, name, part);
+    start_holders_query({over, nullptr}, c, key_prefix, name, part);
   });
 }
 
 void start_breaking(std::span<redlock_node* const> servers, const redlock::codec& c,
                     std::string_view key, std::string_view seen, seam::decision_handler& to) {
   ask(servers, to, [&](transport& over, seam::decision_handler& part) {
-    start_breaking(over, c, key, seen, part);
+    start_breaking({over, nullptr}, c, key, seen, part);
   });
 }
 

@@ -42,6 +42,7 @@ class redlock_layout final : public layout, public claims::store_defaults {
   std::string name_fault(std::string_view name) const override { return codec_.name_fault(name); }
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void on_keys_moved(time_point, base::event_queue&) override {}  // each server has all
   void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
   layout_needs needs() const override { return codec_.facts().needs; }

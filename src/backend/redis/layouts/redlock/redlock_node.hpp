@@ -66,6 +66,7 @@ class redlock_node final : public layout_node {
   void begin_record(std::int64_t number, time_point now);
 
   // For its orphans.
+  static void on_orphan_redirected(const redlock_orphan&, const redirection&, time_point) {}
   claims::orphan_withdrawals<redlock_orphan>& orphans() noexcept { return orphans_; }
   const redlock_layout& home() const noexcept { return home_; }
 

@@ -18,27 +18,26 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t lock_keys = 6;
 
-void append_keys(command& c, std::string_view lock) {
+void append_keys(command& c, std::string_view lock, std::string_view counter) {
   const std::string_view tag = tag_of(lock);
-  c << lock << side_key{tag, lock, 'q'} << side_key{tag, lock, 'm'} << counter_key;
+  c << lock << side_key{tag, lock, 'q'} << side_key{tag, lock, 'm'} << counter;
   c << side_key{tag, lock, 'r'} << side_key{tag, lock, 'p'};
 }
 
 // The stamp follows the arguments.
-command lock_script(command_writer& out, const script& s, std::string_view lock,
+command lock_script(command_writer& out, const script& s, const lock_arguments& a,
                     std::size_t arguments) {
   command c = out.call(s, lock_keys, arguments + 1);
-  append_keys(c, lock);
+  append_keys(c, a.lock, a.counter);
   return c;
 }
 
 // These are rare, and go by their text.
-void eval_on_lock(std::string& out, const script& s, std::string_view lock, std::string_view owner,
-                  std::string_view stamp) {
+void eval_on_lock(std::string& out, const script& s, const owned_lock& l) {
   command c(out, 3 + lock_keys + 2);
   c << "EVAL" << s.text << static_cast<std::int64_t>(lock_keys);
-  append_keys(c, lock);
-  c << owner << stamp;
+  append_keys(c, l.lock, l.counter);
+  c << l.owner << l.stamp;
 }
 
 server_time time_in(const value& v) noexcept { return server_time_of(v.integer()); }
@@ -50,7 +49,7 @@ void append_try_locks(std::string& out, std::span<const lock_arguments> all) {
   for (const lock_arguments& a : all) {
     command(out, 6) << "SET" << a.lock << a.owner << "NX"
                     << "PX" << in_ms(a.ttl);
-    command(out, 2) << "INCR" << counter_key;
+    command(out, 2) << "INCR" << a.counter;
   }
   out += "*1\r\n$4\r\nEXEC\r\n";
 }
@@ -64,7 +63,7 @@ void append_release_uncontended(command_writer& out, std::span<const lock_argume
 
 void append_lock_all(command_writer& out, std::span<const lock_arguments> all) {
   command c = out.call(scripts::lock_all, 1 + 2 * all.size(), 1 + all.size());
-  c << counter_key;
+  c << all.front().counter;
   duration longest{};  // a claim with a shorter ttl relies on less: that is safe
   for (const lock_arguments& a : all) {
     c << a.lock << side_key{tag_of(a.lock), a.lock, 'q'};
@@ -78,8 +77,8 @@ namespace {
 
 void append_lock_or_queue(command_writer& out, const lock_arguments& a) {
   const bool alone = a.mode == lock_mode::exclusive;
-  command c = alone ? lock_script(out, scripts::lock_or_queue, a.lock, 5)
-                    : lock_script(out, scripts::member_lock_or_queue, a.lock, 8);
+  command c = alone ? lock_script(out, scripts::lock_or_queue, a, 5)
+                    : lock_script(out, scripts::member_lock_or_queue, a, 8);
   c << a.owner << in_ms(a.ttl) << in_ms(a.window);
   if (a.arrival) {
     c << a.arrival;
@@ -102,25 +101,25 @@ void append_request(command_writer& out, operation what, const lock_arguments& a
       return;
     case operation::downgrade: {
       const std::string writer = "hf1:" + std::string(a.owner.substr(4));
-      lock_script(out, scripts::downgrade, a.lock, 2) << writer << a.number << a.stamp;
+      lock_script(out, scripts::downgrade, a, 2) << writer << a.number << a.stamp;
       return;
     }
     case operation::resolve:
-      lock_script(out, scripts::resolve, a.lock, 2) << a.owner << in_ms(a.ttl) << a.stamp;
+      lock_script(out, scripts::resolve, a, 2) << a.owner << in_ms(a.ttl) << a.stamp;
       return;
     case operation::release:
       if (a.mode != lock_mode::exclusive) {
-        lock_script(out, scripts::member_release, a.lock, 1) << a.owner << a.stamp;
+        lock_script(out, scripts::member_release, a, 1) << a.owner << a.stamp;
       } else if (a.next_owner.empty()) {
-        lock_script(out, scripts::release, a.lock, 1) << a.owner << a.stamp;
+        lock_script(out, scripts::release, a, 1) << a.owner << a.stamp;
       } else {
-        command c = lock_script(out, scripts::release_with_successor, a.lock, 4);
+        command c = lock_script(out, scripts::release_with_successor, a, 4);
         c << a.owner << a.next_owner << in_ms(a.next_window) << (a.info_may_be_stored ? "1" : "0");
         c << a.stamp;
       }
       return;
     case operation::withdraw:
-      lock_script(out, scripts::withdraw, a.lock, 1) << a.owner << a.stamp;
+      lock_script(out, scripts::withdraw, a, 1) << a.owner << a.stamp;
       return;
     case operation::try_lock:
     case operation::lock_all:
@@ -130,18 +129,16 @@ void append_request(command_writer& out, operation what, const lock_arguments& a
   }
 }
 
-void append_withdraw(std::string& out, std::string_view lock, std::string_view owner,
-                     std::string_view stamp) {
-  eval_on_lock(out, scripts::withdraw, lock, owner, stamp);
+void append_withdraw(std::string& out, const owned_lock& l) {
+  eval_on_lock(out, scripts::withdraw, l);
 }
 
-void append_break_lock(std::string& out, std::string_view lock, std::string_view owner,
-                       std::string_view stamp) {
-  eval_on_lock(out, scripts::break_lock, lock, owner, stamp);
+void append_break_lock(std::string& out, const owned_lock& l) {
+  eval_on_lock(out, scripts::break_lock, l);
 }
 
-void append_raise_counter(std::string& out, std::int64_t seen) {
-  eval(out, scripts::raise_counter, {counter_key}, seen);
+void append_raise_counter(std::string& out, std::string_view counter, std::int64_t seen) {
+  eval(out, scripts::raise_counter, {counter}, seen);
 }
 
 void append_guarded_write(std::string& out, const guarded_write& w) {

@@ -19,6 +19,7 @@ namespace holdfast::redis {
 struct lock_arguments {   // of a request for one lock
   std::string_view lock;  // K
   std::string_view owner;
+  std::string_view counter = counter_key;  // N
   std::string_view stamp;  // of the server, for the grants that the request makes it send
   duration ttl{};
   duration window{};
@@ -42,11 +43,12 @@ void append_release_uncontended(command_writer&, std::span<const lock_arguments>
 void append_lock_all(command_writer&, std::span<const lock_arguments>);
 void append_request(command_writer&, operation, const lock_arguments&);
 // These are rare, and go by their text.
-void append_withdraw(std::string& out, std::string_view lock, std::string_view owner,
-                     std::string_view stamp);
-void append_break_lock(std::string& out, std::string_view lock, std::string_view owner,
-                       std::string_view stamp);
-void append_raise_counter(std::string& out, std::int64_t seen);
+struct owned_lock {
+  std::string_view lock, counter, owner, stamp;  // as of lock_arguments
+};
+void append_withdraw(std::string& out, const owned_lock&);
+void append_break_lock(std::string& out, const owned_lock&);
+void append_raise_counter(std::string& out, std::string_view counter, std::int64_t seen);
 void append_guarded_write(std::string& out, const guarded_write&);
 
 struct renewal_arguments {

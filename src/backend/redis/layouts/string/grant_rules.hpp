@@ -33,6 +33,7 @@
 #pragma once
 #include <holdfast/options.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -49,6 +50,7 @@ class number_floor {
   bool is_known() const noexcept { return floor_.has_value(); }
   void raise(std::int64_t floor) noexcept;
   void forget() noexcept;
+  void note(std::int64_t seen) noexcept { last_ = std::max(last_, seen); }  // elsewhere
   bool accept(std::int64_t number) noexcept;            // in the order of the replies
   std::int64_t last() const noexcept { return last_; }  // the highest that was accepted
   bool is_below(std::int64_t number) const noexcept;    // for a push, which is in no order

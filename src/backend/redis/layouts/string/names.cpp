@@ -57,13 +57,13 @@ void side_key::write_to(char* at) const noexcept {
   *at = what;
 }
 
+std::string counter_of_slot(slot_number slot) {
+  return std::string(side_prefix) + '{' + std::string(tag_of_slot(slot)) + "}:n";
+}
+
 std::string_view tag_of(std::string_view key) noexcept {
-  const std::size_t open = key.find('{');
-  if (open != key.npos) {
-    const std::size_t close = key.find('}', open + 1);
-    if (close != key.npos && close > open + 1) return key.substr(open + 1, close - open - 1);
-  }
-  return key.find('}') == key.npos ? key : std::string_view();
+  const std::string_view part = hashed_part(key);
+  return part.size() < key.size() || key.find('}') == key.npos ? part : std::string_view();
 }
 
 std::string_view key_fault(std::string_view key) noexcept {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "backend/redis/slots.hpp"
+
 namespace holdfast::redis {
 
 // The keys beside the lock's own: all in its slot of a cluster, by its hash tag. The lock "a{b}c"
@@ -23,6 +25,8 @@ struct side_key {
 };
 
 inline constexpr std::string_view counter_key = "holdfast:n";
+// In a cluster each slot has a counter of its own: "holdfast:{5ku}:n".
+std::string counter_of_slot(slot_number);
 inline constexpr std::string_view side_keys_pattern = "holdfast:{*:[mqr]";  // of inspect()
 
 // The part in the first braces that are not empty; without such a part all of it. Empty when no

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,19 +25,33 @@ class inspection final : public admin_query<std::vector<holder>> {
  public:
   enum class scope { all_that_begin_so, one };
 
-  inspection(transport& t, std::string key_prefix, std::string_view name, scope what,
+  inspection(transport& t, std::string key_prefix, std::string_view name, bool is_in_cluster,
              seam::holders_handler& to)
       : admin_query(t, to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
-        what_(what) {
+        what_(scope::all_that_begin_so) {
     if (!name.empty()) names_.push_back(prefix_);
-    if (what == scope::one) question_ = question::locks;
+    if (is_in_cluster) ask_for_keys();
+  }
+  inspection(const lock_server& s, std::string key_prefix, std::string_view name,
+             seam::holders_handler& to)
+      : admin_query(s, key_prefix + std::string(name), to, own_errors()),
+        key_prefix_(std::move(key_prefix)),
+        prefix_(key_prefix_ + std::string(name)),
+        what_(scope::one) {
+    begin_again();
   }
 
  private:
   enum class question { scan, locks, holders };
 
+  void begin_again() override {
+    question_ = question::locks;
+    names_.assign(1, prefix_);
+    result.clear();
+    asked_ = described_ = 0;
+  }
   void send_next(time_point now, event_queue& events) override {
     if (question_ == question::locks) return ask_locks(now, events);
     std::string bytes;
@@ -51,6 +66,8 @@ class inspection final : public admin_query<std::vector<holder>> {
   bool is_failure(const value& v) const override {
     if (!v.is(value::kind::error)) return false;
     const bool is_owner = question_ == question::locks && asked_ % parts_of_lock == 1;
+    // In a cluster the lock whose name is the prefix is at one of its servers.
+    if (is_redirection(v)) return what_ == scope::one;
     if (v.is_error("WRONGTYPE")) return what_ == scope::one && is_owner;
     return what_ == scope::one || !is_key_denied(v);
   }
@@ -210,14 +227,13 @@ class inspection final : public admin_query<std::vector<holder>> {
 }  // namespace
 
 void start_inspection(transport& over, std::string key_prefix, std::string_view name_prefix,
-                      seam::holders_handler& to) {
-  constexpr auto all = inspection::scope::all_that_begin_so;
-  (new inspection(over, std::move(key_prefix), name_prefix, all, to))->start();
+                      bool is_in_cluster, seam::holders_handler& to) {
+  (new inspection(over, std::move(key_prefix), name_prefix, is_in_cluster, to))->start();
 }
 
-void start_holders_query(transport& over, std::string key_prefix, std::string_view name,
+void start_holders_query(const lock_server& at, std::string key_prefix, std::string_view name,
                          seam::holders_handler& to) {
-  (new inspection(over, std::move(key_prefix), name, inspection::scope::one, to))->start();
+  (new inspection(at, std::move(key_prefix), name, to))->start();
 }
 
 namespace {
@@ -225,12 +241,16 @@ namespace {
 // A script that answers {1 yes | 0 no | 3 ask again}.
 class yes_or_no final : public admin_query<bool> {
  public:
-  yes_or_no(transport& t, std::string&& bytes, seam::decision_handler& v)
-      : admin_query(t, v, own_errors()), bytes_(std::move(bytes)) {}
+  // write(std::string&, std::string_view stamp), of the server that is asked.
+  using writer = std::function<void(std::string&, std::string_view)>;
+  yes_or_no(const lock_server& s, std::string_view key, writer write, seam::decision_handler& v)
+      : admin_query(s, key, v, own_errors()), write_(std::move(write)) {}
 
  private:
   void send_next(time_point now, event_queue& events) override {
-    send(std::string(bytes_), now, events);
+    std::string bytes;
+    write_(bytes, over().server_stamp());
+    send(std::move(bytes), now, events);
   }
   void read(const value& v) override { said_ = v[0].integer(); }
   void on_all_read(time_point now, event_queue& events) override {
@@ -239,23 +259,27 @@ class yes_or_no final : public admin_query<bool> {
   }
   void complete(bool& yes) override { yes = said_ == 1; }
 
-  const std::string bytes_;
+  const writer write_;
   std::int64_t said_ = 0;
 };
 
 }  // namespace
 
-void start_breaking(transport& over, std::string_view lock, std::string_view owner,
-                    seam::decision_handler& to) {
-  std::string bytes;
-  append_break_lock(bytes, lock, owner, over.server_stamp());
-  (new yes_or_no(over, std::move(bytes), to))->start();
+void start_breaking(const lock_server& at, std::string_view lock, std::string_view counter,
+                    std::string_view owner, seam::decision_handler& to) {
+  const auto write = [l = std::string(lock), n = std::string(counter),
+                      o = std::string(owner)](std::string& out, std::string_view stamp) {
+    append_break_lock(out, {l, n, o, stamp});
+  };
+  (new yes_or_no(at, lock, write, to))->start();
 }
 
-void start_guarded_write(transport& over, const guarded_write& w, seam::decision_handler& to) {
+void start_guarded_write(const lock_server& at, const guarded_write& w,
+                         seam::decision_handler& to) {
   std::string bytes;
   append_guarded_write(bytes, w);
-  (new yes_or_no(over, std::move(bytes), to))->start();
+  const auto write = [bytes](std::string& out, std::string_view) { out = bytes; };
+  (new yes_or_no(at, w.key, write, to))->start();
 }
 
 }  // namespace holdfast::redis

@@ -1,17 +1,24 @@
 #include "backend/redis/layouts/string/renewals.hpp"
 
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "backend/redis/layouts/string/string_layout.hpp"
 #include "backend/redis/layouts/string/string_node.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
-struct renewals::round {  // renewals that go out in one write
+using base::mutant;
+using base::planted;
+
+struct renewals::round {  // renewals that go out in one request
+  slot_number slot = 0;
+  bool of_members = false;
   request* made = nullptr;
-  std::vector<owner_text> owners;
-  std::vector<std::string> notes;
+  std::deque<owner_text> owners;  // `all` has views into these
+  std::deque<std::string> notes;
   std::vector<renewal_arguments> all;
 };
 
@@ -28,30 +35,47 @@ void renewals::add_to(round& to, claim& c) {
   to.made->members.push_back(m);
 }
 
-void renewals::send(round& those, bool of_members, request_writer& to, time_point now) {
-  if (those.all.empty()) return pool_.give_back(*those.made);
-  append_renewals(to, those.all, of_members);
+void renewals::send(round& those, request_writer& to, time_point now) {
+  append_renewals(to, those.all, those.of_members);
   node_.renewals_due().on_sent();
   to.expect(*those.made, 1, now, attended::in_background);
 }
 
+// Exclusive holders and members apart, and in a cluster the locks of each slot.
+renewals::round& renewals::round_for(std::list<round>& all, const claim& c, time_point now) {
+  const bool of_members = c.recipe().mode() != lock_mode::exclusive;
+  const slot_number slot = node_.home().slot_of_claim(c);
+  for (round& r : all)
+    if (r.of_members == of_members && r.slot == slot) return r;
+  round& r = all.emplace_back();
+  r.slot = slot;
+  r.of_members = of_members;
+  r.made = &pool_.take(operation::renew, now);
+  r.made->of_members = of_members;
+  return r;
+}
+
 void renewals::write(request_writer& to, time_point now) {
   while (node_.renewals_due().may_write()) {
-    round those[2];  // of exclusive holders, of members
-    for (const bool of_members : {false, true}) {
-      round& r = those[of_members];
-      r.made = &pool_.take(operation::renew, now);
-      r.made->of_members = of_members;
-      r.owners.reserve(renewal_queue::batch_max);  // others keep views into these
-      r.notes.reserve(renewal_queue::batch_max);
-    }
+    std::list<round> those;
     node_.renewals_due().take_batch(node_.claims(), [&](claim& c) {
       const bool is_held = c.recipe().is_held();
-      if (is_held) add_to(those[c.recipe().mode() != lock_mode::exclusive], c);
+      if (is_held) add_to(round_for(those, c, now), c);
       return is_held;
     });
-    for (const bool of_members : {false, true}) send(those[of_members], of_members, to, now);
+    for (const bool of_members : {false, true})
+      for (round& r : those)
+        if (r.of_members == of_members) send(r, to, now);
   }
+}
+
+bool renewals::keys_move() const noexcept { return node_.home().keys_move(); }
+
+void renewals::on_redirected(request& those, const redirection& to, const reply_context& c) {
+  for (const batch_member& m : those.members)
+    if (const claim* const who = node_.claims().at(m.whose))
+      node_.send_again(*who, operation::renew, to, c.now);
+  end(those);
 }
 
 void renewals::on_script_missing(request& those, const reply_context&) {
@@ -69,7 +93,9 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
   for (std::size_t i = 0; is_told && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
     claim* const c = node_.claims().at(m.whose);
-    if (!c) continue;
+    // The server that its lock is at now has been asked as well.
+    const bool has_left = c && c->node != &node_ && !planted(mutant::former_server_believed);
+    if (!c || has_left) continue;
     reply r;
     r.to = operation::renew;
     r.epoch = m.epoch;

@@ -1,5 +1,7 @@
 // The renewals of layout `string`: two scripts, for exclusive holders and for members.
 #pragma once
+#include <list>
+
 #include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
@@ -20,11 +22,14 @@ class renewals {
   void on_reply(request&, const value&, const reply_context&);
   void on_script_missing(request&, const reply_context&);
   void on_cut(request& r, const reply_context&) noexcept { end(r); }
+  bool keys_move() const noexcept;
+  void on_redirected(request&, const redirection&, const reply_context&);
 
  private:
   struct round;
   void add_to(round&, claim&);
-  void send(round&, bool of_members, request_writer&, time_point now);
+  round& round_for(std::list<round>&, const claim&, time_point now);
+  void send(round&, request_writer&, time_point now);
   void end(request&) noexcept;
 
   string_node& node_;

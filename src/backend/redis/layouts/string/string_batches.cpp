@@ -25,15 +25,22 @@ claim* string_batches::current(const batch_member& m) const noexcept {
 
 void string_batches::add(claim& c, operation what, time_point now) {
   const bool is_one_of_many = what == operation::try_lock || what == operation::release_uncontended;
-  request*& open = what == operation::try_lock ? try_locks_ : releases_;
-  if (is_one_of_many && open) return open->members.push_back(member_of(c, now));
+  std::vector<request*>& open = !is_one_of_many               ? others_
+                                : what == operation::try_lock ? try_locks_
+                                                              : releases_;
+  if (is_one_of_many)
+    for (request* r : open)
+      if (is_of_slot_of(*r, c)) return r->members.push_back(member_of(c, now));
   request& r = pool_.take(what, now);
   r.members.push_back(member_of(c, now));
-  if (is_one_of_many) {
-    open = &r;
-  } else {
-    others_.push_back(&r);
-  }
+  open.push_back(&r);
+}
+
+// The keys of one request are of one slot.
+bool string_batches::is_of_slot_of(const request& r, const claim& c) const noexcept {
+  if (!keys_move()) return true;
+  const claim* const first = node_.claims().at(r.members.front().whose);
+  return first && slot_of(first->lock()) == slot_of(c.lock());
 }
 
 void string_batches::add_release(claim& c, claim& next, time_point now) {
@@ -48,8 +55,10 @@ void string_batches::add_group(std::span<claim* const> all, time_point now) {
 }
 
 void string_batches::write(request_writer& to) {
-  if (releases_) write_releases(to, *std::exchange(releases_, nullptr));
-  if (try_locks_) write_try_locks(to, *std::exchange(try_locks_, nullptr));
+  for (request* r : releases_) write_releases(to, *r);
+  releases_.clear();
+  for (request* r : try_locks_) write_try_locks(to, *r);
+  try_locks_.clear();
   for (request* r : std::exchange(groups_, {})) write_group(to, *r);
   for (request* r : others_) write_one(to, *r);
   others_.clear();
@@ -57,16 +66,15 @@ void string_batches::write(request_writer& to) {
 
 void string_batches::defer_unsent() {
   std::vector<request*> unsent;
-  for (request* r : {std::exchange(releases_, nullptr), std::exchange(try_locks_, nullptr)})
-    if (r) unsent.push_back(r);
-  for (std::vector<request*>* all : {&others_, &groups_}) {
+  for (std::vector<request*>* all : {&releases_, &try_locks_, &others_, &groups_}) {
     unsent.insert(unsent.end(), all->begin(), all->end());
     all->clear();
   }
   for (request* r : unsent) {
     operation what = r->to;
     for (const batch_member& m : r->members) {
-      if (claim* const c = current(m)) node_.defer(*c, what);
+      if (claim* const c = current(m))
+        c->node == &node_ ? node_.defer(*c, what) : c->node->send(*c, what, node_.now());
       if (what == operation::release) what = operation::lock_or_queue;  // of the next claim
     }
     pool_.give_back(*r);
@@ -108,7 +116,7 @@ void string_batches::write_group(request_writer& to, request& r) {
   const auto has_left = [this](const batch_member& m) { return !current(m); };
   if (std::ranges::any_of(r.members, has_left)) {
     for (const batch_member& m : r.members)
-      if (claim* const c = current(m)) node_.wait_for_group(*c);
+      if (claim* const c = current(m)) c->node->wait_for_group(*c);
     return pool_.give_back(r);
   }
   collect_arguments(r);
@@ -176,7 +184,18 @@ void string_batches::on_script_missing(request& r, const reply_context& c) {
   if (r.to == operation::release) r.members.resize(1);
   for (const batch_member& m : r.members)
     if (claim* const who = current(m)) add(*who, r.to, c.now);
-  if (next) node_.send(*next, operation::lock_or_queue, c.now);
+  if (next) next->node->send(*next, operation::lock_or_queue, c.now);
+  pool_.give_back(r);
+}
+
+bool string_batches::keys_move() const noexcept { return node_.home().keys_move(); }
+
+void string_batches::on_redirected(request& r, const redirection& to, const reply_context& c) {
+  operation what = r.to;
+  for (const batch_member& m : r.members) {
+    if (const claim* const who = current(m)) node_.send_again(*who, what, to, c.now);
+    if (what == operation::release) what = operation::lock_or_queue;  // of the next claim
+  }
   pool_.give_back(r);
 }
 

@@ -28,7 +28,7 @@ class string_batches {
   // Claims that are granted the lock all or none.
   void add_group(std::span<claim* const>, time_point now);
   bool has_unsent() const noexcept {
-    return try_locks_ || releases_ || !groups_.empty() || !others_.empty();
+    return !try_locks_.empty() || !releases_.empty() || !groups_.empty() || !others_.empty();
   }
   // In this order: release_uncontended, try_lock, lock_all, all others. A lock that is released can
   // be acquired in the same write, and what a claim sends after its try_lock follows that. Drops
@@ -39,10 +39,13 @@ class string_batches {
   void on_reply(request&, const value&, const reply_context&);
   void on_script_missing(request&, const reply_context&);
   void on_cut(request&, const reply_context&);
+  bool keys_move() const noexcept;
+  void on_redirected(request&, const redirection&, const reply_context&);
 
  private:
   static batch_member member_of(const claim&, time_point now) noexcept;
   claim* current(const batch_member&) const noexcept;  // null: its claim has given it up
+  bool is_of_slot_of(const request&, const claim&) const noexcept;
   bool collect_arguments(request&);
   void write_try_locks(request_writer&, request&);
   void write_releases(request_writer&, request&);
@@ -57,8 +60,7 @@ class string_batches {
 
   string_node& node_;
   batch_pool<string_batches> pool_{*this};
-  request* try_locks_ = nullptr;
-  request* releases_ = nullptr;
+  std::vector<request*> try_locks_, releases_;  // one for each slot of a cluster
   std::vector<request*> groups_, others_;
   std::vector<lock_arguments> arguments_;  // room of collect_arguments()
   std::vector<owner_text> owners_;

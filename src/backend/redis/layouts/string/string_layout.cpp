@@ -42,29 +42,43 @@ string_layout::string_layout(io::client_reactor& r, const settings& s)
 
 const seam::capabilities& string_layout::can() const noexcept { return abilities; }
 
-layout_needs string_layout::needs() const { return needs_of_string(); }
+layout_needs string_layout::needs() const {
+  layout_needs out = needs_of_string();
+  if (keys_move()) {
+    out.counter = {};
+    out.counts_by_slot = true;
+  }
+  return out;
+}
 
 std::unique_ptr<layout_node> string_layout::make_node(transport& over) {
   return std::make_unique<string_node>(*this, settings_, over);
 }
 
 std::string string_layout::name_fault(std::string_view name) const {
-  return std::string(key_fault(key_of(name)));
+  const std::string key = key_of(name);
+  const std::string_view fault = keys_move() ? fault_in_cluster(key) : std::string_view();
+  return std::string(fault.empty() ? key_fault(key) : fault);
 }
 
 std::unique_ptr<seam::claim> string_layout::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<claim>(*this, key_of(name), sink);
 }
 
-// One script acquires them, so one server has to have all.
+// One script acquires them, so one server, and in a cluster one slot, has to have all.
 bool string_layout::can_lock_all(std::span<const std::string_view> names) const {
+  const std::string first = key_of(names.front());
   return std::ranges::all_of(names, [&](std::string_view name) {
-    return &server_of(key_of(name)) == &server_of(key_of(names.front()));
+    const std::string key = key_of(name);
+    return keys_move() ? slot_of(key) == slot_of(first)
+                       : &server_of(key).over == &server_of(first).over;
   });
 }
 
 void string_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_inspection(server_of(key_of(prefix)), settings_.prefix, prefix, to);
+  ask_all(to, [&](transport& over, seam::holders_handler& part) {
+    start_inspection(over, settings_.prefix, prefix, keys_move(), part);
+  });
 }
 
 void string_layout::holders(std::string_view name, seam::holders_handler& to) {
@@ -73,7 +87,10 @@ void string_layout::holders(std::string_view name, seam::holders_handler& to) {
 
 void string_layout::break_lock(std::string_view name, std::string_view seen,
                                seam::decision_handler& to) {
-  start_breaking(server_of(key_of(name)), key_of(name), seen, to);
+  const std::string key = key_of(name);
+  const std::string counter =
+      keys_move() ? counter_of_slot(slot_of(key)) : std::string(counter_key);
+  start_breaking(server_of(key), key, counter, seen, to);
 }
 
 void string_layout::write(const guarded_write& w, seam::decision_handler& to) {
@@ -82,8 +99,44 @@ void string_layout::write(const guarded_write& w, seam::decision_handler& to) {
 
 void string_layout::add(claim& c, std::string_view lock) {
   c.lock_ = lock;
-  c.node = static_cast<string_node*>(&node_of(lock));
+  c.node = &node_of_lock(lock);
   claims_.add(c);
+}
+
+string_node& string_layout::node_of_lock(std::string_view lock) const noexcept {
+  return static_cast<string_node&>(node_of(lock));
+}
+
+std::string_view string_layout::counter_of(std::string_view lock) {
+  if (!keys_move()) return counter_key;
+  const slot_number slot = slot_of(lock);
+  std::string& counter = counters_[slot];
+  if (counter.empty()) counter = counter_of_slot(slot);
+  return counter;
+}
+
+void string_layout::on_keys_moved(time_point now, event_queue& events) {
+  claims_.for_each([&](claim& c) {
+    string_node& to = node_of_lock(c.lock());
+    if (&to == c.node) return;
+    move(c, to, now);
+    c.node->adopt(c, now, events);
+  });
+  for_each_node([now](layout_node& n) { static_cast<string_node&>(n).on_keys_moved(now); });
+}
+
+// What is in flight is answered by the former server. It is of this claim, wherever that is.
+void string_layout::move(claim& c, string_node& to, time_point now) {
+  string_node& from = *c.node;
+  from.leave_group(c);
+  from.forget_deferred(c);
+  from.renewals_due().forget(c);
+  if (c.id()) from.count_owners(-1);
+  if (c.was_pushable_) from.count_pushable(-1, now);
+  c.node = &to;
+  to.note_numbers_below(c, from.take_counter_of(c));
+  if (c.id()) to.count_owners(1);
+  if (c.was_pushable_) to.count_pushable(1, now);
 }
 
 void string_layout::remove(claim& c) noexcept {

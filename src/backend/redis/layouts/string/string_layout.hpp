@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "backend/redis/guarded_values.hpp"
 #include "backend/redis/layouts/layout.hpp"
@@ -24,6 +25,7 @@ class string_layout final : public layout, public claims::store_defaults, privat
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   bool can_lock_all(std::span<const std::string_view> names) const override;
   void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void on_keys_moved(time_point now, base::event_queue&) override;
   void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
   layout_needs needs() const override;
@@ -61,6 +63,18 @@ class string_layout final : public layout, public claims::store_defaults, privat
   std::uint64_t client() const noexcept { return client_; }
   owner_text owner_of(const claim&) const noexcept;
   std::string holder_info(const claim&) const;
+  bool keys_move() const noexcept { return settings_.is_cluster(); }
+  // Of the lock, in a cluster; else 0.
+  slot_number slot_of_claim(const claim& c) const noexcept {
+    return keys_move() ? slot_of(c.lock()) : slot_number{0};
+  }
+  // The key that counts the grants of this lock. The text lasts as long as the layout.
+  std::string_view counter_of(std::string_view lock);
+  string_node& node_of_lock(std::string_view lock) const noexcept;
+  void note_redirected(std::string_view key, const transport& from, const redirection& to,
+                       time_point now) const {
+    servers().on_redirected(key, from, to, now);
+  }
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {
@@ -72,11 +86,13 @@ class string_layout final : public layout, public claims::store_defaults, privat
   std::string key_of(std::string_view name) const { return settings_.prefix + std::string(name); }
   void drop_owner(claim&) noexcept;
   void count(claim&, time_point now);
+  void move(claim&, string_node& to, time_point now);
 
   io::client_reactor& reactor_;
   const settings& settings_;
   const std::uint64_t client_;
   claim_list claims_;
+  std::unordered_map<slot_number, std::string> counters_;  // in a cluster
 };
 
 }  // namespace holdfast::redis

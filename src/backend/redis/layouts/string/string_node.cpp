@@ -20,7 +20,9 @@ string_node::string_node(string_layout& l, const settings& s, transport& over)
     : claims_node(over, l.claims()),
       home_(l),
       settings_(s),
-      pushes_(over.subscribe(channel_of(l.client()), *this, env().now())) {}
+      pushes_(over.subscribe(channel_of(l.client()), *this, env().now())) {
+  if (!l.keys_move()) counters_.try_emplace(0, *this, counter_key);
+}
 
 void string_node::detach() noexcept {
   orphans_.drop_all();
@@ -30,11 +32,12 @@ void string_node::detach() noexcept {
 // Requests of claims: sent now, or deferred until they may be sent.
 
 bool string_node::may_send(const claim& c, operation what) const noexcept {
+  const counter* const n = known_counter_of(c);
   const grant_rules::readiness r{.commands = over_.is_ready(lane::commands),
                                  .messages = over_.is_ready(lane::messages),
                                  .lanes_agree = over_.lanes_agree(),
-                                 .floor = floor_.is_known(),
-                                 .raising = is_raising_};
+                                 .floor = n && n->floor.is_known(),
+                                 .raising = n && n->is_raising};
   return grant_rules::may_send(what, c.recipe().mode(), r);
 }
 
@@ -74,9 +77,62 @@ void string_node::defer(claim& c, operation what) {
   if (c.recipe().is_attempt()) retry_now(now + settings_.retry_base);
   over_.open(lane::commands, now);
   if (what == operation::lock_or_queue) over_.open(lane::messages, now);
-  const bool needs_floor = grant_rules::needs_floor(what, c.recipe().mode());
-  const bool raises = needs_floor && over_.is_ready(lane::commands) && !floor_.is_known();
-  if (raises && raise_at_ == base::never) raise(now);
+  if (!grant_rules::needs_floor(what, c.recipe().mode())) return;
+  counter& n = counter_of(c);
+  const bool raises = over_.is_ready(lane::commands) && !n.floor.is_known();
+  if (raises && n.raise_at == base::never) n.raise(now);
+}
+
+void string_node::forget_deferred(const claim& c) noexcept {
+  std::erase_if(deferred_, [&](claims::claim_handle p) { return claims_.at(p) == &c; });
+}
+
+// Confirms a held lease, sends what was deferred, and repeats a waiter's request: it may have
+// missed messages at the former server.
+void string_node::adopt(claim& c, time_point now, event_queue& events) {
+  confirm_at_new_server(c, now, events);
+  const operation what = std::exchange(c.deferred, operation::none);
+  if (what != operation::none && c.deferred_epoch == c.recipe().epoch()) return send(c, what, now);
+  over_.open(lane::messages, now);
+  if (!over_.is_ready(lane::messages)) return;  // on_subscribed() follows
+  c.on([&](queueing_recipe& r) { return r.on_subscribed(now); }, now, events);
+}
+
+void string_node::send_again(const claim& c, operation what, const redirection& to,
+                             time_point now) {
+  counter_of(c).floor.forget();  // where the slot is now, numbers have to prove themselves again
+  home_.note_redirected(c.lock(), over_, to, now);
+  if (to.why != not_executed::moved) note_refusal(explain(to.error), now);
+  redirected_.add(c, what, now);
+}
+
+std::int64_t string_node::take_counter_of(const claim& c) noexcept {
+  const auto found = counters_.find(home_.slot_of_claim(c));
+  if (found == counters_.end()) return 0;
+  found->second.floor.forget();
+  return found->second.floor.last();
+}
+
+void string_node::note_numbers_below(const claim& c, std::int64_t seen) {
+  counter_of(c).floor.note(seen);
+}
+
+void string_node::on_orphan_redirected(const orphan& o, const redirection& to, time_point now) {
+  if (home_.keys_move()) home_.note_redirected(o.lock, over_, to, now);
+}
+
+void string_node::on_keys_moved(time_point now) {
+  redirected_.send_now();
+  hand_over_orphans(now);
+}
+
+void string_node::hand_over_orphans(time_point now) {
+  if (!home_.keys_move()) return;
+  const auto is_here = [this](const orphan& o) { return &home_.node_of_lock(o.lock) == this; };
+  orphans_.hand_over(is_here, [&](const orphan& o) {
+    string_node& to = home_.node_of_lock(o.lock);
+    to.over_.tick_by(to.orphans_.add(now, to, o.lock, o.owner, o.until));
+  });
 }
 
 template <class Stays>
@@ -123,10 +179,12 @@ void string_node::fail_deferred(Which which, const failure& why, time_point now,
   });
 }
 
-void string_node::fail_needing_floor(const failure& why, time_point now, event_queue& events) {
-  fail_deferred(
-      [](const claim& c) { return grant_rules::needs_floor(c.deferred, c.recipe().mode()); }, why,
-      now, events);
+void string_node::fail_needing(const counter& n, const failure& why, time_point now,
+                               event_queue& events) {
+  const auto needs_it = [&](const claim& c) {
+    return grant_rules::needs_floor(c.deferred, c.recipe().mode()) && known_counter_of(c) == &n;
+  };
+  fail_deferred(needs_it, why, now, events);
 }
 
 void string_node::end_overdue(time_point now, event_queue& events) {
@@ -149,6 +207,7 @@ lock_arguments string_node::arguments_of(const claim& c, owner_text& room) const
   lock_arguments a;
   a.lock = c.lock();
   a.owner = view(room);
+  a.counter = home_.counter_of(a.lock);
   a.stamp = over_.server_stamp();
   const queueing_recipe& r = c.recipe();
   a.ttl = r.ttl();
@@ -172,14 +231,11 @@ void string_node::write_requests(lane what, request_writer& to) {
 void string_node::on_ready(lane what, time_point now, event_queue& events) {
   if (what == lane::renewals) return;
   if (what == lane::commands) {
-    floor_.forget();
-    is_raising_ = false;
-    raise_at_ = base::never;
-    raises_ = 0;
+    for (auto& [slot, n] : counters_) n.void_all();
     over_.open(lane::messages, now);  // a holder is notified when others wait
     load_scripts(now);
     resume(now, events);
-    raise(now);
+    if (!home_.keys_move()) counters_.begin()->second.raise(now);
     if (renewals_.goes_with_commands()) over_.tick_by(now);
   }
   send_deferred(now);
@@ -199,8 +255,10 @@ void string_node::on_down(lane what, const failure& why, loss how, time_point no
                           event_queue& events) {
   watch_outage(now);
   if (what == lane::commands) {
-    is_raising_ = false;
-    raise_at_ = base::never;
+    for (auto& [slot, n] : counters_) {
+      n.is_raising = false;
+      n.raise_at = base::never;
+    }
     collected_.defer_unsent();
   }
   if (what == lane::renewals) {
@@ -223,53 +281,93 @@ void string_node::on_down(lane what, const failure& why, loss how, time_point no
 void string_node::retry_now(time_point by) {
   over_.retry_now(lane::commands, by);
   over_.retry_now(lane::messages, by);
-  if (raise_at_ == base::never || raise_at_ <= by) return;
-  raise_at_ = by;
-  over_.tick_by(by);
+  for (auto& [slot, n] : counters_) {
+    if (n.raise_at == base::never || n.raise_at <= by) continue;
+    n.raise_at = by;
+    over_.tick_by(by);
+  }
 }
 
-void string_node::raise(time_point now) {
-  if (is_raising_) return;
-  is_raising_ = over_.submit(raise_reply_, now, [&](request_writer& w) {
-    append_raise_counter(w.out(), floor_.last());
+string_node::counter& string_node::counter_of(const claim& c) {
+  return counters_.try_emplace(home_.slot_of_claim(c), *this, home_.counter_of(c.lock()))
+      .first->second;
+}
+
+const string_node::counter* string_node::known_counter_of(const claim& c) const noexcept {
+  const auto found = counters_.find(home_.slot_of_claim(c));
+  return found == counters_.end() ? nullptr : &found->second;
+}
+
+bool string_node::is_open() const noexcept {
+  return std::ranges::none_of(counters_, [](const auto& each) { return each.second.is_raising; });
+}
+
+void string_node::counter::void_all() noexcept {
+  floor.forget();
+  is_raising = false;
+  raise_at = base::never;
+  raises = 0;
+}
+
+void string_node::counter::raise(time_point now) {
+  if (is_raising) return;
+  is_raising = node_.over().submit(*this, now, [&](request_writer& w) {
+    append_raise_counter(w.out(), key, floor.last());
   });
 }
 
-void string_node::raise_later(time_point now) {
+void string_node::counter::raise_later(time_point now) {
   const duration pause =
-      claims::doubled(claims::failed_pause_min, raises_, claims::failed_pause_max);
-  ++raises_;
-  raise_at_ = now + base::jittered(env(), pause, 0.25);
-  over_.tick_by(raise_at_);
+      claims::doubled(claims::failed_pause_min, raises, claims::failed_pause_max);
+  ++raises;
+  raise_at = now + base::jittered(node_.env(), pause, 0.25);
+  node_.over().tick_by(raise_at);
+}
+
+// Its slot is on the way to another server.
+void string_node::counter::on_not_executed(not_executed why, const value& v,
+                                           const reply_context& c) {
+  if (!node_.home().keys_move()) return node_.on_raised(*this, v, c);
+  is_raising = false;
+  floor.forget();
+  node_.home().note_redirected(key, node_.over(), {why, v.text()}, c.now);
+  raise_later(c.now);
 }
 
 void string_node::raise_if_due(time_point now) {
-  if (raise_at_ > now) return over_.tick_by(raise_at_);
-  raise_at_ = base::never;
-  const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_handle p) {
-    const claim* const c = claims_.at(p);
-    return c && grant_rules::needs_floor(c->deferred, c->recipe().mode());
-  });
-  if (is_wanted && over_.is_ready(lane::commands) && !floor_.is_known()) raise(now);
+  for (auto& [slot, n] : counters_) {
+    if (n.raise_at > now) {
+      over_.tick_by(n.raise_at);
+      continue;
+    }
+    n.raise_at = base::never;
+    const counter* const wanted = &n;
+    const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_handle p) {
+      const claim* const c = claims_.at(p);
+      return c && known_counter_of(*c) == wanted &&
+             grant_rules::needs_floor(c->deferred, c->recipe().mode());
+    });
+    if (is_wanted && over_.is_ready(lane::commands) && !n.floor.is_known()) n.raise(now);
+  }
 }
 
-void string_node::on_raised(const value& v, const reply_context& c) {
-  is_raising_ = false;
+void string_node::on_raised(counter& n, const value& v, const reply_context& c) {
+  n.is_raising = false;
   if (v.is(value::kind::error) || v.size() != 2) {
     const reply r = read_error(v, {});
     if (r.what != verdict::not_now)
-      return fail_needing_floor({r.why, explain_reply(v.text())}, c.now, c.events);
+      return fail_needing(n, {r.why, explain_reply(v.text())}, c.now, c.events);
     note_refusal(explain_reply(v.text()), c.now);
-    return raise_later(c.now);
+    return n.raise_later(c.now);
   }
-  raises_ = 0;
+  n.raises = 0;
   const std::int64_t floor = v[0].integer();
   over_.note_clock(c.sent, server_time_of(v[1].integer()), c.now);
   if (!grant_rules::is_floor_believed(floor, over_.clock())) {
-    const std::string error = std::string(counter_ahead) + ' ' + std::string(counter_key);
-    return fail_needing_floor({errc::refused, explain_reply(error)}, c.now, c.events);
+    const std::string error = std::string(counter_ahead) + ' ' + std::string(n.key);
+    return fail_needing(n, {errc::refused, explain_reply(error)}, c.now, c.events);
   }
-  floor_.raise(floor);
+  n.floor.raise(floor);
   send_deferred(c.now);
 }
 
@@ -280,7 +378,11 @@ void string_node::answer(claims::claim_handle whose, reply q, std::string_view e
   claim* const c = claims_.at(whose);
   if (!c) return;
   const time_point now = context.now;
-  q = grant_rules::believe(q, floor_, over_.clock(), now);
+  // A server that has lost the slot may still answer what it was sent: its present one is asked.
+  const bool has_left = c->node != this && !planted(base::mutant::former_server_believed);
+  if (q.what == verdict::granted && has_left)
+    return c->on([&](queueing_recipe& r) { return r.on_cut(q.epoch); }, now, context.events);
+  q = grant_rules::believe(q, counter_of(*c).floor, over_.clock(), now);
   if (q.what == verdict::not_now) note_refusal(explain_reply(error), now);
   if (q.what == verdict::granted || q.what == verdict::queued) over_.note_accepted(now);
   const bool is_error = q.what == verdict::failed || q.what == verdict::not_now;
@@ -301,6 +403,10 @@ void string_node::on_subscribed(time_point now, event_queue&) {
 void string_node::on_message(std::string_view payload, time_point now, event_queue& events) {
   const std::optional<pushed_message> m = read_message(payload);
   if (!m) return;
+  const auto id = claim_of(home_.client(), m->owner);
+  claim* const c = id ? claims_.find(*id) : nullptr;
+  // The servers of a cluster pass messages on to each other.
+  if (c && c->node != this && home_.keys_move()) return;
   push p;
   p.what = m->what;
   if (m->what == push::kind::grant) {
@@ -309,13 +415,14 @@ void string_node::on_message(std::string_view payload, time_point now, event_que
     const bool is_ours =
         over_.lanes_agree() && grant_rules::is_of_server(m->stamp, over_.server_stamp());
     const grant_rules::pushed_grant g{.number = m->number, .at = m->at, .window = m->window};
+    static const number_floor nothing;
+    const counter* const n = c ? known_counter_of(*c) : nullptr;
     if (is_ours)
-      p.until = grant_rules::deadline_of(g, floor_, over_.clock(), settings_.rules.clock_skew, now);
+      p.until = grant_rules::deadline_of(g, n ? n->floor : nothing, over_.clock(),
+                                         settings_.rules.clock_skew, now);
   } else if (m->what == push::kind::look) {
     p.until = grant_rules::look_at(m->at, over_.clock(), now);
   }
-  const auto id = claim_of(home_.client(), m->owner);
-  claim* const c = id ? claims_.find(*id) : nullptr;
   const bool is_here = c && (c->node == this || planted(base::mutant::push_of_another_server));
   const bool has_claim = is_here && c->lock() == m->lock;
   switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
@@ -328,20 +435,27 @@ void string_node::on_message(std::string_view payload, time_point now, event_que
 
 // The lock was handed to a claim that no longer exists: it is passed on at once.
 void string_node::decline(std::string_view owner, std::string_view lock, time_point now) {
-  const std::string_view stamp = over_.server_stamp();
+  if (&home_.node_of_lock(lock) != this) return;  // all servers of a cluster pass the message on
+  const owned_lock l{lock, home_.counter_of(lock), owner, over_.server_stamp()};
   over_.submit(over_.reply_discarder(), now,
-               [&](request_writer& w) { append_withdraw(w.out(), lock, owner, stamp); });
+               [&](request_writer& w) { append_withdraw(w.out(), l); });
 }
 
 // Timed work.
 
 void string_node::on_tick(time_point now, event_queue& events) {
   end_overdue(now, events);
+  redirected_.tick(claims_, now, [&](claim& c, operation what) {
+    if (what == operation::renew) return c.node->renew(c);
+    if (c.recipe().due(settings_.rules) > now) return c.node->send(c, what, now);
+    c.on([](queueing_recipe& r) { return r.on_overdue(); }, now, events);
+  });
   end_waits(now, events);
   raise_if_due(now);
   wake_due(now, events);
   keep_sample(now);
   write_renewals_with_commands(now);
+  hand_over_orphans(now);
   over_.tick_by(orphans_.tick(now));
 }
 
@@ -361,9 +475,10 @@ orphan::orphan(string_node& n, std::string_view name, const owner_text& o, time_
     : server_orphan(n, end), lock(name), owner(o) {}
 
 claims::withdrawal orphan::withdraw(time_point now) {
-  const bool is_sent = node.over().submit(*this, now, [&](request_writer& w) {
-    append_withdraw(w.out(), lock, view(owner), node.over().server_stamp());
-  });
+  transport& over = node.over();
+  const owned_lock l{lock, node.home().counter_of(lock), view(owner), over.server_stamp()};
+  const bool is_sent =
+      over.submit(*this, now, [&](request_writer& w) { append_withdraw(w.out(), l); });
   return is_sent ? withdrawal::sent : withdrawal::unsent;
 }
 

@@ -5,6 +5,7 @@
 // messages is opened, scripts are loaded, orphans are withdrawn, the counter is raised, and what is
 // deferred is sent.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +42,13 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   bool may_queue() const noexcept {
     return over_.is_ready(lane::messages) && over_.is_ready(lane::commands);
   }
+  // A claim whose lock has come to this server; and one that has left it.
+  void adopt(claim&, time_point now, base::event_queue&);
+  void forget_deferred(const claim& c) noexcept;
+  void on_keys_moved(time_point now);
+  // The counter of a slot that leaves; it goes on above the numbers that were seen elsewhere.
+  std::int64_t take_counter_of(const claim&) noexcept;
+  void note_numbers_below(const claim&, std::int64_t);
   void leave_group(claim& c) noexcept { groups_.leave(c.details.group, c); }
   void count_pushable(int change, time_point now);  // claims that may be sent a push
 
@@ -52,6 +60,10 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   }
   void defer(claim&, operation);
   void wait_for_group(claim&);  // others of its group have left
+  // The server has not executed it; another one may have the keys.
+  void send_again(const claim&, operation, const redirection&, time_point now);
+  void on_orphan_redirected(const orphan&, const redirection&, time_point now);
+  time_point now() const noexcept { return env().now(); }
   // `error`: the text that the server gave with it.
   void answer(claims::claim_handle, reply, std::string_view error, const reply_context&);
 
@@ -64,18 +76,32 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   void on_ready(lane, time_point now, base::event_queue&) override;
   void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) override;
   void on_agreed(time_point now) override { send_deferred(now); }
-  void on_data_in_doubt() override { floor_.forget(); }
+  void on_data_in_doubt() override {
+    for (auto& [slot, n] : counters_) n.floor.forget();
+  }
   void on_tick(time_point now, base::event_queue&) override;
-  bool is_open() const noexcept override { return !is_raising_; }
+  bool is_open() const noexcept override;
 
  private:
-  class raise_reply final : public reply_handler {
+  void hand_over_orphans(time_point now);
+  // The counter of all locks, or in a cluster that of one slot.
+  class counter final : private reply_handler {
    public:
-    explicit raise_reply(string_node& n) noexcept : node_(n) {}
+    counter(string_node& n, std::string_view k) noexcept : key(k), node_(n) {}
+    void raise(time_point now);
+    void raise_later(time_point now);  // the server put it off
+    void void_all() noexcept;          // another connection, which proves nothing yet
+
+    const std::string_view key;
+    number_floor floor;
+    bool is_raising = false;
+    time_point raise_at = base::never;  // again, since the server put it off
+    unsigned raises = 0;                // that were put off in a row
 
    private:
-    void on_reply(const value& v, const reply_context& c) override { node_.on_raised(v, c); }
-    void on_cut(const reply_context&) override { node_.is_raising_ = false; }
+    void on_reply(const value& v, const reply_context& c) override { node_.on_raised(*this, v, c); }
+    void on_not_executed(not_executed, const value& v, const reply_context&) override;
+    void on_cut(const reply_context&) override { is_raising = false; }
     string_node& node_;
   };
 
@@ -96,14 +122,14 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   void send_group(claims::claim_group<claim>&, time_point now);
   template <class Which>
   void fail_deferred(Which, const base::failure&, time_point now, base::event_queue&);
-  void fail_needing_floor(const base::failure&, time_point now, base::event_queue&);
+  void fail_needing(const counter&, const base::failure&, time_point now, base::event_queue&);
   void end_overdue(time_point now, base::event_queue&);
 
-  // The counter is raised to the server's clock: without that no number proves anything.
-  void raise(time_point now);
-  void raise_later(time_point now);  // the server put it off
+  // A counter is raised to the server's clock: without that no number proves anything.
+  counter& counter_of(const claim&);
+  const counter* known_counter_of(const claim&) const noexcept;
   void raise_if_due(time_point now);
-  void on_raised(const value&, const reply_context&);
+  void on_raised(counter&, const value&, const reply_context&);
 
   void keep_sample(time_point now);
   duration sample_age_max() const noexcept { return window(duration::max()) / 2; }
@@ -111,16 +137,13 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   string_layout& home_;
   const settings& settings_;
   std::unique_ptr<subscription> pushes_;
-  number_floor floor_;
+  std::map<slot_number, counter> counters_;  // outside of a cluster: one, of number 0
   claims::group_barrier<claims::claim_group<claim>> groups_;
   std::vector<claims::claim_handle> deferred_;  // claims whose request may not be sent yet
   string_batches collected_{*this};
   renewals sent_renewals_{*this};
-  raise_reply raise_reply_{*this};
+  redirected_requests<claim, operation> redirected_{over_};
   int pushable_ = 0;
-  bool is_raising_ = false;
-  time_point raise_at_ = base::never;  // again, since the server put it off
-  unsigned raises_ = 0;                // that were put off in a row
 };
 
 }  // namespace holdfast::redis

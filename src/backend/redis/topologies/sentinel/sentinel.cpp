@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/redis/topologies/discovery.hpp"
 #include "backend/redis/transport/probe.hpp"
 #include "base/mutant.hpp"
 
@@ -17,16 +18,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t sentinels_max = 32, scouts_max = 32;
-// How often all are asked: during a failover, and in an outage that lasts for longer than one.
-constexpr duration look_pause = 100ms, long_look_pause = 1s, failover_max = 30s;
 // An heir is looked for so long after a master without the data of the one before has been met.
 constexpr duration stranger_pause = 1s;
 // A majority announces a new master within so long after the first sentinel.
 constexpr duration switch_max = 5s;
-
-bool is_same(const base::address& a, const base::address& b) {
-  return base::text_of(a) == base::text_of(b);
-}
 
 std::size_t most_replicas(std::span<const sentinel_state> all) {
   std::size_t most = 0;
@@ -185,9 +180,9 @@ void sentinel::on_told(time_point now, event_queue& events) {
 // sentinels have to name it.
 void sentinel::on_scouted(const base::address& at, const server_identity& s, time_point now,
                           event_queue& events) {
-  if (heir_ && is_same(heir_->at, at) && s.role != server_role::master) heir_.reset();
+  if (heir_ && is_same_address(heir_->at, at) && s.role != server_role::master) heir_.reset();
   const bool is_named =
-      verdict_.master && counts(verdict_) && is_same(reachable(*verdict_.master), at);
+      verdict_.master && counts(verdict_) && is_same_address(reachable(*verdict_.master), at);
   const bool is_heir = one_.is_heir(s) || planted(mutant::scouted_stranger_followed);
   if (s.role != server_role::master || !(is_named || is_heir)) return;
   if (!is_named) heir_ = heir{at, verdict_.epoch};
@@ -197,7 +192,7 @@ void sentinel::on_scouted(const base::address& at, const server_identity& s, tim
 // Where the sentinels have not heard of a promotion that the client has followed, they name the
 // master before it, which may be back without its data.
 bool sentinel::counts(const sentinel_verdict& v) const {
-  return !heir_ || v.epoch > heir_->epoch || is_same(reachable(*v.master), heir_->at) ||
+  return !heir_ || v.epoch > heir_->epoch || is_same_address(reachable(*v.master), heir_->at) ||
          planted(mutant::heir_forgotten);
 }
 
@@ -207,7 +202,8 @@ void sentinel::add_sentinels(time_point now) {
   if (!std::ranges::all_of(links_, is_tried)) return;
   const auto is_known = [&](const sentinel_peer& p) {
     return std::ranges::any_of(links_, [&](const auto& l) {
-      return is_same(l->where(), p.at) || (l->state().answer && l->state().answer->id == p.id);
+      return is_same_address(l->where(), p.at) ||
+             (l->state().answer && l->state().answer->id == p.id);
     });
   };
   std::vector<sentinel_peer> found;
@@ -238,18 +234,15 @@ void sentinel::add_servers() {
 }
 
 void sentinel::add_server(const base::address& at) {
-  const auto is_it = [&](const auto& s) { return is_same(s->where(), at); };
+  const auto is_it = [&](const auto& s) { return is_same_address(s->where(), at); };
   if (at.port == 0 || scouts_.size() >= scouts_max || std::ranges::any_of(scouts_, is_it)) return;
   endpoint e = settings_;
   e.move_to(at);
   scouts_.push_back(std::make_unique<scout>(*this, std::move(e)));
 }
 
-// Servers announce addresses of their own network, which `map` translates.
 base::address sentinel::reachable(const base::address& told) const {
-  for (const auto& [from, to] : settings_.map)
-    if (is_same(from, told)) return to;
-  return told;
+  return reachable_address(settings_.map, told);
 }
 
 failure sentinel::why_not_open(bool is_overdue) const {

@@ -136,11 +136,12 @@ TEST_F(redis_codec, what_is_rare_goes_by_its_text) {
     append(out);
     return with_names(commands_in(out));
   };
-  EXPECT_EQ(text([](std::string& out) { append_withdraw(out, "job", "hf1:me", "01234567"); }),
+  static constexpr owned_lock job{"job", counter_key, "hf1:me", "01234567"};
+  EXPECT_EQ(text([](std::string& out) { append_withdraw(out, job); }),
             "EVAL withdraw" + keys + "hf1:me 01234567");
-  EXPECT_EQ(text([](std::string& out) { append_break_lock(out, "job", "hf1:me", "01234567"); }),
+  EXPECT_EQ(text([](std::string& out) { append_break_lock(out, job); }),
             "EVAL break_lock" + keys + "hf1:me 01234567");
-  EXPECT_EQ(text([](std::string& out) { append_raise_counter(out, 42); }),
+  EXPECT_EQ(text([](std::string& out) { append_raise_counter(out, counter_key, 42); }),
             "EVAL raise_counter 1 holdfast:n 42");
 }
 

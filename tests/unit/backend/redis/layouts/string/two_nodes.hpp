@@ -1,4 +1,5 @@
-// Layout `string` over two servers: locks whose names begin with "second" are stored at the second.
+// Layout `string` over two servers: locks whose names begin with "second" are stored at the second,
+// and in a cluster those that begin with "moving" once they have moved.
 #pragma once
 #include <map>
 #include <memory>
@@ -16,8 +17,9 @@ class two_servers final : public topology {
       : one(r, first, every_script()), two(r, second, every_script()) {}
   std::span<transport* const> nodes() noexcept override { return nodes_; }
   transport& node_of(std::string_view key) noexcept override {
-    return key.starts_with("second") ? two : one;
+    return key.starts_with("second") || (has_moved && key.starts_with("moving")) ? two : one;
   }
+  bool has_moving_keys() const noexcept override { return true; }
   bool is_open() const noexcept override { return one.is_open() && two.is_open(); }
   base::failure why_not_open(bool is_overdue) const override {
     return one.why_not_open(is_overdue);
@@ -26,6 +28,7 @@ class two_servers final : public topology {
   bool is_unavailable() const noexcept override { return one.is_unavailable(); }
 
   transport one, two;
+  bool has_moved = false;
 
  private:
   transport* const nodes_[2] = {&one, &two};
@@ -72,7 +75,8 @@ class recorded_claim final : public seam::claim_sink {
 
 class two_nodes {
  public:
-  two_nodes() {
+  explicit two_nodes(bool are_in_cluster = false)
+      : first(to("first", are_in_cluster)), second(to("second", are_in_cluster)) {
     const std::lock_guard guard(reactor.mutex());
     layout.attach(servers);
     for (transport* t : servers.nodes()) t->open(lane::commands, world.now());
@@ -94,6 +98,25 @@ class two_nodes {
     return c;
   }
   void pass(base::duration d = std::chrono::milliseconds{100}) { world.pass(d); }
+  void move_keys() {
+    base::event_queue events;
+    {
+      const std::lock_guard guard(reactor.mutex());
+      servers.has_moved = true;
+      layout.on_keys_moved(world.now(), events);
+    }
+    events.dispatch();
+  }
+  // Just before an answer arrives that begins so.
+  void move_keys_before(std::string answer) {
+    world.changed = [this, answer](std::string bytes) {
+      if (bytes.starts_with(answer) && !servers.has_moved) move_keys();
+      return bytes;
+    };
+  }
+  std::string at_second(std::string_view key) {
+    return world.command_at(world.second, {"EXISTS", key});
+  }
   // The first server's message, as its script sends it, that hands the lock over to this claim.
   void publish_grant_at_first(const recorded_claim& to, std::string_view lock) {
     const auto now = std::to_string(world.wall().count());
@@ -111,12 +134,12 @@ class two_nodes {
 
   on_model world;
   io::client_reactor reactor{world, {"alarm", "loop", "own"}, "redis://two"};
-  const settings first = to("first"), second = to("second");
+  const settings first, second;
   string_layout layout{reactor, first};
   two_servers servers{reactor, first, second};
 
  private:
-  static settings to(const std::string& host) {
+  static settings to(const std::string& host, bool is_in_cluster) {
     using namespace std::chrono_literals;
     settings s;
     s.where.host = host;
@@ -124,6 +147,7 @@ class two_nodes {
     s.retry_base = 50ms;
     s.connect_timeout = 1s;
     s.op_timeout = s.rules.op_timeout = 2s;
+    if (is_in_cluster) s.seeds.push_back(s);
     return s;
   }
   std::vector<std::unique_ptr<recorded_claim>> claims_;

@@ -11,9 +11,6 @@ using namespace std::chrono_literals;
 struct redis_string_nodes : testing::Test, two_nodes {
   redis_string_nodes() { pass(); }
   std::string at_first(std::string_view key) { return world.command({"EXISTS", key}); }
-  std::string at_second(std::string_view key) {
-    return world.command_at(world.second, {"EXISTS", key});
-  }
 };
 
 TEST_F(redis_string_nodes, keep_each_lock_at_its_own_server) {
@@ -129,6 +126,58 @@ TEST_F(redis_string_nodes, acquire_several_locks_in_one_step_at_one_server_only)
   constexpr std::string_view together[] = {"first-a", "first-b"}, apart[] = {"first-a", "second-a"};
   EXPECT_TRUE(layout.can_lock_all(together));
   EXPECT_FALSE(layout.can_lock_all(apart));
+}
+
+struct redis_moving_keys : testing::Test, two_nodes {
+  redis_moving_keys() : two_nodes(true) { pass(); }
+};
+
+TEST_F(redis_moving_keys, are_granted_by_the_server_that_has_them) {
+  move_keys_before("+OK\r\n+QUEUED\r\n");
+  recorded_claim& c = held("moving-job");
+  pass(1s);
+  EXPECT_EQ(c.log, "granted ");
+  EXPECT_EQ(at_second("moving-job"), ":1\r\n");
+}
+
+TEST_F(redis_moving_keys, take_a_held_lock_along) {
+  recorded_claim& c = held("moving-job");
+  world.command_at(world.second, {"SET", "moving-job", c.owner(), "PX", "9000"});
+  move_keys();
+  pass();
+  EXPECT_EQ(c.log.substr(0, 17), "granted doubtful ");
+  c.renew(7);
+  pass();
+  EXPECT_NE(c.log.find("extended 7 "), std::string::npos) << c.log;
+  c.release();
+  pass();
+  EXPECT_EQ(at_second("moving-job"), ":0\r\n");
+}
+
+TEST_F(redis_moving_keys, are_renewed_by_the_server_that_has_them) {
+  recorded_claim& c = held("moving-job");
+  move_keys_before("*2\r\n:");  // the time, and that of one lease
+  c.renew(7);
+  pass();
+  EXPECT_TRUE(servers.has_moved);
+  EXPECT_EQ(c.log, "granted doubtful lost ");
+}
+
+TEST_F(redis_moving_keys, lose_a_lock_that_has_not_come_along) {
+  recorded_claim& c = held("moving-job");
+  move_keys();
+  pass();
+  EXPECT_EQ(c.log, "granted doubtful lost ");
+}
+
+TEST_F(redis_moving_keys, each_slot_has_a_counter_of_its_own) {
+  held("first-a");
+  held("second-a");
+  const std::string first_counter = counter_of_slot(slot_of("first-a")),
+                    second_counter = counter_of_slot(slot_of("second-a"));
+  EXPECT_EQ(world.command({"EXISTS", first_counter}), ":1\r\n");
+  EXPECT_EQ(at_second(second_counter), ":1\r\n");
+  EXPECT_EQ(world.command({"EXISTS", "holdfast:n"}), ":0\r\n");
 }
 
 }  // namespace
