@@ -53,7 +53,7 @@ class cluster_servers {
   // A running replica of the master. Throws std::runtime_error when there is none.
   std::size_t replica_of(std::size_t master);
 
-  // CLUSTER FAILOVER, at a replica of a healthy master. Returns when the replica has agreed.
+  // CLUSTER FAILOVER, at a replica of a healthy master. Returns when the replica is the master.
   void fail_over(std::size_t master);
   // Waits until another server of the shard has the slots of the former master, and all agree.
   // Returns the new master.

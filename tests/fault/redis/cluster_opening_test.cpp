@@ -130,6 +130,8 @@ TEST_F(redis_cluster_opening, names_an_announced_address_that_cannot_be_reached)
   for (const auto& [setting, value] :
        {std::pair<std::string, std::string>{"cluster-announce-ip", "192.0.2.1"},
         {"cluster-announce-port", "1"}}) {
+    // An older node goes on reporting the port that it listens on as its own.
+    if (setting == "cluster-announce-port" && !testkit::tested_redis().is_at_least(7, 0)) continue;
     cluster_servers c(masters_only);
     const std::string port = std::to_string(c.server(1).port());
     const std::string name = name_at(c, 1);
