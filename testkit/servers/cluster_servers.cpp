@@ -215,7 +215,7 @@ std::size_t cluster_servers::replica_of(std::size_t master) {
 
 void cluster_servers::fail_over(std::size_t master) {
   const std::size_t replica = replica_of(master);
-  // The servers give a failover up after 5 s: before Redis 7.0, one soon after another may need two.
+  // Servers give a failover up after 5 s. Before Redis 7.0, one soon after another may need two.
   constexpr std::chrono::seconds given_up{6};
   auto next = std::chrono::steady_clock::now();
   wait_until("refuse a failover", [&] {
