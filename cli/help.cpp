@@ -70,7 +70,7 @@ data.
 Manual: man holdfast
 
 Examples:
-  holdfast holders nightly          who holds the lock, for how long, and how many wait
+  holdfast holders nightly          the holder, since when, and how many wait
   holdfast holders -q nightly || echo free
 )";
 

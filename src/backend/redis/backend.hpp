@@ -11,8 +11,8 @@
 
 namespace holdfast::redis {
 
-// Of all schemes but those of shards (shards/shards.hpp). Connects and greets the servers. Throws
-// lock_error.
+// Opens a URL of any scheme of this backend except those of shards (shards/shards.hpp). Connects
+// and greets the servers. Throws lock_error.
 seam::backend open(const seam::open_args&);
 
 seam::store_family names_of(const settings&);

@@ -105,16 +105,22 @@ int database_option(const seam::open_args& o, const seam::own_options& own,
   return database;
 }
 
-// Each server has the user, the password, the database and the times of all.
-void read_servers(const seam::open_args& o, settings& out) {
+// The servers of the URL; each has the user, the password and the times of `like`.
+std::vector<endpoint> servers_like(const endpoint& like, const seam::open_args& o,
+                                   int port = default_port) {
+  std::vector<endpoint> out;
   for (const url::endpoint& e : o.where.endpoints()) {
-    endpoint& to = out.servers.emplace_back(out);
-    to.move_to(address_of(e));
+    endpoint& to = out.emplace_back(like);
+    to.move_to(address_of(e, port));
     to.text = base::text_of(to.where);
-    const auto is_same = [&](const endpoint& other) { return other.text == to.text; };
-    if (std::ranges::count_if(out.servers, is_same) > 1)
-      refuse(o, "it names " + to.text + " twice; each server has one vote");
   }
+  return out;
+}
+
+void refuse_twins(const seam::open_args& o, const settings& s) {
+  for (const endpoint& e : s.servers)
+    if (std::ranges::count(s.servers, e.text, &endpoint::text) > 1)
+      refuse(o, "it names " + e.text + " twice; each server has one vote");
 }
 
 void read_redlock_options(const seam::open_args& o, seam::own_options& own, settings& out) {
@@ -181,20 +187,7 @@ void read_sentinels(const seam::open_args& o, seam::own_options& own, settings& 
   });
   if (!shared.user.empty() && !has_password)
     own.refuse("sentinel-user needs a password: give sentinel-password-file");
-  for (const url::endpoint& e : o.where.endpoints()) {
-    endpoint& to = out.sentinels.emplace_back(shared);
-    to.move_to(address_of(e, default_port_of_sentinels));
-    to.text = base::text_of(to.where);
-  }
-}
-
-// Nodes with the user, the password and the times of all.
-void read_seeds(const seam::open_args& o, settings& out) {
-  for (const url::endpoint& e : o.where.endpoints()) {
-    endpoint& to = out.seeds.emplace_back(out);
-    to.move_to(address_of(e));
-    to.text = base::text_of(to.where);
-  }
+  out.sentinels = servers_like(shared, o, default_port_of_sentinels);
 }
 
 void read_replicas(std::string_view text, const seam::own_options& own, settings& out) {
@@ -265,8 +258,11 @@ settings read_settings(const seam::open_args& o) {
     out.tls->host = out.where.host;
   }
   read_options(o, out);
-  if (is_redlock(o)) read_servers(o, out);
-  if (is_cluster(o)) read_seeds(o, out);
+  if (is_redlock(o)) {
+    out.servers = servers_like(out, o);
+    refuse_twins(o, out);
+  }
+  if (is_cluster(o)) out.seeds = servers_like(out, o);
   return out;
 }
 

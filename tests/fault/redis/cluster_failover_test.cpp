@@ -9,7 +9,19 @@ namespace {
 // Masters go on serving their slots while another one is replaced.
 const cluster_options partial_coverage{.full_coverage = false};
 
-class redis_cluster_failover : public on_cluster {};
+class redis_cluster_failover : public on_cluster {
+ protected:
+  // A lock that one client holds and another one waits for.
+  struct awaited_lock {
+    awaited_lock() { EXPECT_TRUE(eventually_in_line(c.server(former), 1)); }
+
+    cluster_servers c;
+    const client mine = open(c), other = open(c);
+    lease held = mine.mutex("x").acquire();
+    const std::size_t former = master_of(c, "x");
+    waiting_thread waiter{other};
+  };
+};
 
 TEST_F(redis_cluster_failover, a_holder_keeps_its_lock_when_the_master_is_killed) {
   cluster_servers c;
@@ -90,12 +102,8 @@ TEST_F(redis_cluster_failover, a_lock_that_the_promoted_server_does_not_know_is_
 }
 
 TEST_F(redis_cluster_failover, a_waiter_waits_through_it_and_is_served) {
-  cluster_servers c;
-  const auto mine = open(c), other = open(c);
-  auto held = mine.mutex("x").acquire();
-  const std::size_t former = master_of(c, "x");
-  waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(c.server(former), 1));
+  awaited_lock at;
+  auto& [c, mine, other, held, former, waiter] = at;
   const std::size_t next = kill_master(c, former);
   expect_renewable_at(c.server(next), held, 20min);
   EXPECT_FALSE(waiter.is_served());
@@ -105,12 +113,8 @@ TEST_F(redis_cluster_failover, a_waiter_waits_through_it_and_is_served) {
 }
 
 TEST_F(redis_cluster_failover, a_release_without_a_master_is_repeated_at_the_promoted_server) {
-  cluster_servers c;
-  const auto mine = open(c), other = open(c);
-  auto held = mine.mutex("x").acquire();
-  const std::size_t former = master_of(c, "x");
-  waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(c.server(former), 1));
+  awaited_lock at;
+  auto& [c, mine, other, held, former, waiter] = at;
   c.wait_until_copied(former);
   c.server(former).kill_hard();
   held.unlock();
@@ -192,12 +196,8 @@ TEST_F(redis_cluster_failover, a_stopped_master_that_continues_after_the_promoti
 }
 
 TEST_F(redis_cluster_failover, a_waiter_is_served_after_its_master_was_stopped_and_replaced) {
-  cluster_servers c;
-  const auto mine = open(c), other = open(c);
-  auto held = mine.mutex("x").acquire();
-  const std::size_t former = master_of(c, "x");
-  waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(c.server(former), 1));
+  awaited_lock at;
+  auto& [c, mine, other, held, former, waiter] = at;
   c.wait_until_copied(former);
   c.server(former).stop();
   const std::size_t next = c.wait_until_failed_over(former);

@@ -28,7 +28,7 @@ class joint_findings : private seam::awaited_answers {
     std::vector<finding> found;
   };
 
-  // What is told of one before its own findings.
+  // Findings about one of them, which are reported before its own.
   virtual std::vector<finding> findings_about(std::size_t) const { return {}; }
   void conclude() override;
   bool is_shared(const finding&) const;

@@ -33,12 +33,18 @@ bool layout::is_settled() const noexcept {
 
 lock_server layout::server_of(std::string_view key) const noexcept {
   const std::lock_guard guard(*mutex_);
-  return {topology_->node_of(key), topology_->has_moving_keys() ? topology_ : nullptr};
+  return {topology_->node_of(key), of_others()};
 }
 
-std::vector<transport*> layout::all_servers() const {
+topology* layout::of_others() const noexcept {
+  return topology_->has_moving_keys() ? topology_ : nullptr;
+}
+
+std::vector<lock_server> layout::all_servers() const {
   const std::lock_guard guard(*mutex_);
-  return topology_->with_keys();
+  std::vector<lock_server> out;
+  for (transport* over : topology_->with_keys()) out.push_back({*over, of_others()});
+  return out;
 }
 
 layout_node& layout::node_of(std::string_view key) const noexcept {

@@ -41,13 +41,13 @@ class layout : public seam::lock_store {
   layout_node& node_of(std::string_view key) const noexcept;  // of the server that has this key
   // For an operator's queries, without the mutex.
   lock_server server_of(std::string_view key) const noexcept;
-  // The holders that each server reports: ask(transport&, seam::holders_handler&).
+  // The holders that each server reports: ask(const lock_server&, seam::holders_handler&).
   template <class Ask>
   void ask_all(seam::holders_handler& to, Ask ask) const {
-    const std::vector<transport*> all = all_servers();
-    if (all.size() == 1) return ask(*all.front(), to);
+    const std::vector<lock_server> all = all_servers();
+    if (all.size() == 1) return ask(all.front(), to);
     auto& joint = *new joint_holders(all.size(), to);
-    for (transport* over : all) ask(*over, joint);
+    for (const lock_server& s : all) ask(s, joint);
   }
   topology& servers() const noexcept { return *topology_; }
   template <class Each>
@@ -56,7 +56,8 @@ class layout : public seam::lock_store {
   }
 
  private:
-  std::vector<transport*> all_servers() const;
+  std::vector<lock_server> all_servers() const;
+  topology* of_others() const noexcept;
 
   topology* topology_ = nullptr;  // while it is attached
   std::mutex* mutex_ = nullptr;   // of the reactor

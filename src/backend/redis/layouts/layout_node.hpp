@@ -193,6 +193,15 @@ class claims_node : public layout_node {
     renewals_.add(c);
     over_.tick_by(now);
   }
+  // Withdraws what is left of locks that are at another server now: node_of(orphan) has each.
+  template <class NodeOf>
+  void hand_over_orphans(time_point now, NodeOf node_of) {
+    const auto is_here = [&](const Orphan& o) { return &node_of(o) == this; };
+    orphans_.hand_over(is_here, [&](const Orphan& o) {
+      auto& to = node_of(o);
+      to.over().tick_by(to.orphans().add(now, to, o));
+    });
+  }
   // Claims of all nodes: the first node that ticks wakes those that are due.
   void wake_due(time_point now, base::event_queue& events) {
     over_.tick_by(claims_.wake_due(now, events));

@@ -30,8 +30,8 @@ std::unique_ptr<seam::claim> retrying_layout::open(std::string_view name, seam::
 }
 
 void retrying_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  ask_all(to, [&](transport& over, seam::holders_handler& part) {
-    start_inspection(over, *codec_, settings_.prefix, prefix, settings_.is_cluster(), part);
+  ask_all(to, [&](const lock_server& at, seam::holders_handler& part) {
+    start_inspection(at, *codec_, settings_.prefix, prefix, part);
   });
 }
 

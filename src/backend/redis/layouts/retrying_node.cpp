@@ -326,12 +326,8 @@ void retrying_node::on_keys_moved(time_point now) {
 
 void retrying_node::hand_over_orphans(time_point now) {
   if (!keys_move()) return;
-  const auto is_here = [this](const retrying_orphan& o) {
-    return &home_.node_of_lock(o.key) == this;
-  };
-  orphans_.hand_over(is_here, [&](const retrying_orphan& o) {
-    retrying_node& to = home_.node_of_lock(o.key);
-    to.over_.tick_by(to.orphans_.add(now, to, o));
+  claims_node::hand_over_orphans(now, [this](const retrying_orphan& o) -> retrying_node& {
+    return home_.node_of_lock(o.key);
   });
 }
 

@@ -21,29 +21,30 @@ std::string pattern_of(std::string_view prefix) {
   return out += '*';
 }
 
+std::string key_of(const retrying_codec& c, std::string_view key_prefix, std::string_view name) {
+  return (std::string(key_prefix) + std::string(name)).append(c.facts().key_suffix);
+}
+
 // SCAN for the keys, where it is not about one lock; then a look at each.
 class holders_query final : public admin_query<std::vector<holder>> {
  public:
   enum class scope { all_that_begin_so, one };
 
-  holders_query(transport& t, const retrying_codec& c, std::string_view key_prefix,
-                std::string_view name, bool is_in_cluster, seam::holders_handler& to)
-      : admin_query(t, to, c.facts().own_errors),
-        codec_(c),
-        key_prefix_(key_prefix),
-        what_(scope::all_that_begin_so),
-        pattern_(pattern_of(key_prefix_ + std::string(name)).append(c.facts().key_suffix)),
-        scans_(true) {
-    if (is_in_cluster) ask_for_keys();
-  }
-  // `key`: of the lock.
   holders_query(const lock_server& s, const retrying_codec& c, std::string_view key_prefix,
-                const std::string& key, seam::holders_handler& to)
-      : admin_query(s, key, to, c.facts().own_errors),
+                std::string_view name, scope what, seam::holders_handler& to)
+      : admin_query({s.over, what == scope::one ? s.of_others : nullptr},
+                    key_of(c, key_prefix, name), to, c.facts().own_errors),
         codec_(c),
         key_prefix_(key_prefix),
-        what_(scope::one),
-        keys_(1, key) {}
+        what_(what) {
+    if (what == scope::one) {
+      keys_.push_back(key_of(c, key_prefix, name));
+      return;
+    }
+    scans_ = true;
+    pattern_ = pattern_of(key_prefix_ + std::string(name)).append(c.facts().key_suffix);
+    if (s.of_others) ask_for_keys();
+  }
 
  private:
   // Among many keys, those are left out that this user may not read, and those that are no lock of
@@ -101,10 +102,9 @@ class holders_query final : public admin_query<std::vector<holder>> {
   const retrying_codec& codec_;
   const std::string key_prefix_;
   const scope what_;
-  std::vector<std::string> keys_;
-  const std::string pattern_;
-  std::string cursor_ = "0";
+  std::string pattern_, cursor_ = "0";
   bool scans_ = false;
+  std::vector<std::string> keys_;
   std::size_t read_ = 0;  // of them
 };
 
@@ -130,17 +130,16 @@ class break_query final : public admin_query<bool> {
 
 }  // namespace
 
-void start_inspection(transport& over, const retrying_codec& c, std::string_view key_prefix,
-                      std::string_view prefix, bool is_in_cluster, seam::holders_handler& to) {
-  (new holders_query(over, c, key_prefix, prefix, is_in_cluster, to))->start();
+void start_inspection(const lock_server& at, const retrying_codec& c, std::string_view key_prefix,
+                      std::string_view prefix, seam::holders_handler& to) {
+  constexpr auto all = holders_query::scope::all_that_begin_so;
+  (new holders_query(at, c, key_prefix, prefix, all, to))->start();
 }
 
 void start_holders_query(const lock_server& at, const retrying_codec& c,
                          std::string_view key_prefix, std::string_view name,
                          seam::holders_handler& to) {
-  const std::string key =
-      (std::string(key_prefix) + std::string(name)).append(c.facts().key_suffix);
-  (new holders_query(at, c, key_prefix, key, to))->start();
+  (new holders_query(at, c, key_prefix, name, holders_query::scope::one, to))->start();
 }
 
 void start_breaking(const lock_server& at, const retrying_codec& c, std::string_view key,

@@ -12,8 +12,8 @@ namespace holdfast::redis {
 
 // Without the reactor's mutex. Answered at once when there is no connection. The codec outlives
 // them.
-void start_inspection(transport&, const retrying_codec&, std::string_view key_prefix,
-                      std::string_view prefix, bool is_in_cluster, seam::holders_handler&);
+void start_inspection(const lock_server&, const retrying_codec&, std::string_view key_prefix,
+                      std::string_view prefix, seam::holders_handler&);
 void start_holders_query(const lock_server&, const retrying_codec&, std::string_view key_prefix,
                          std::string_view name, seam::holders_handler&);
 void start_breaking(const lock_server&, const retrying_codec&, std::string_view key,

@@ -85,7 +85,7 @@ void start_inspection(std::span<redlock_node* const> servers, const redlock::cod
                       std::string_view key_prefix, std::string_view prefix,
                       seam::holders_handler& to) {
   ask(servers, to, [&](transport& over, seam::holders_handler& part) {
-    start_inspection(over, c, key_prefix, prefix, false, part);
+    start_inspection({over, nullptr}, c, key_prefix, prefix, part);
   });
 }
 

@@ -25,22 +25,19 @@ class inspection final : public admin_query<std::vector<holder>> {
  public:
   enum class scope { all_that_begin_so, one };
 
-  inspection(transport& t, std::string key_prefix, std::string_view name, bool is_in_cluster,
+  inspection(const lock_server& s, std::string key_prefix, std::string_view name, scope what,
              seam::holders_handler& to)
-      : admin_query(t, to, own_errors()),
+      : admin_query({s.over, what == scope::one ? s.of_others : nullptr},
+                    key_prefix + std::string(name), to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
-        what_(scope::all_that_begin_so) {
+        what_(what) {
+    if (what == scope::one) {
+      begin_again();
+      return;
+    }
     if (!name.empty()) names_.push_back(prefix_);
-    if (is_in_cluster) ask_for_keys();
-  }
-  inspection(const lock_server& s, std::string key_prefix, std::string_view name,
-             seam::holders_handler& to)
-      : admin_query(s, key_prefix + std::string(name), to, own_errors()),
-        key_prefix_(std::move(key_prefix)),
-        prefix_(key_prefix_ + std::string(name)),
-        what_(scope::one) {
-    begin_again();
+    if (s.of_others) ask_for_keys();
   }
 
  private:
@@ -226,14 +223,15 @@ class inspection final : public admin_query<std::vector<holder>> {
 
 }  // namespace
 
-void start_inspection(transport& over, std::string key_prefix, std::string_view name_prefix,
-                      bool is_in_cluster, seam::holders_handler& to) {
-  (new inspection(over, std::move(key_prefix), name_prefix, is_in_cluster, to))->start();
+void start_inspection(const lock_server& at, std::string key_prefix, std::string_view name_prefix,
+                      seam::holders_handler& to) {
+  constexpr auto all = inspection::scope::all_that_begin_so;
+  (new inspection(at, std::move(key_prefix), name_prefix, all, to))->start();
 }
 
 void start_holders_query(const lock_server& at, std::string key_prefix, std::string_view name,
                          seam::holders_handler& to) {
-  (new inspection(at, std::move(key_prefix), name, to))->start();
+  (new inspection(at, std::move(key_prefix), name, inspection::scope::one, to))->start();
 }
 
 namespace {

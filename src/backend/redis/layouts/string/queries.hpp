@@ -10,13 +10,12 @@
 
 namespace holdfast::redis {
 
-class transport;
 struct lock_server;
 
 // Without the reactor's mutex. Answered at once when there is no connection. `key_prefix`: of the
 // keys of all locks.
-void start_inspection(transport&, std::string key_prefix, std::string_view name_prefix,
-                      bool is_in_cluster, seam::holders_handler&);
+void start_inspection(const lock_server&, std::string key_prefix, std::string_view name_prefix,
+                      seam::holders_handler&);
 void start_holders_query(const lock_server&, std::string key_prefix, std::string_view name,
                          seam::holders_handler&);
 void start_guarded_write(const lock_server&, const guarded_write&, seam::decision_handler&);

@@ -76,8 +76,8 @@ bool string_layout::can_lock_all(std::span<const std::string_view> names) const 
 }
 
 void string_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  ask_all(to, [&](transport& over, seam::holders_handler& part) {
-    start_inspection(over, settings_.prefix, prefix, keys_move(), part);
+  ask_all(to, [&](const lock_server& at, seam::holders_handler& part) {
+    start_inspection(at, settings_.prefix, prefix, part);
   });
 }
 

@@ -128,10 +128,8 @@ void string_node::on_keys_moved(time_point now) {
 
 void string_node::hand_over_orphans(time_point now) {
   if (!home_.keys_move()) return;
-  const auto is_here = [this](const orphan& o) { return &home_.node_of_lock(o.lock) == this; };
-  orphans_.hand_over(is_here, [&](const orphan& o) {
-    string_node& to = home_.node_of_lock(o.lock);
-    to.over_.tick_by(to.orphans_.add(now, to, o.lock, o.owner, o.until));
+  claims_node::hand_over_orphans(now, [this](const orphan& o) -> string_node& {
+    return home_.node_of_lock(o.lock);
   });
 }
 
@@ -473,6 +471,8 @@ void string_node::keep_sample(time_point now) {
 
 orphan::orphan(string_node& n, std::string_view name, const owner_text& o, time_point end)
     : server_orphan(n, end), lock(name), owner(o) {}
+
+orphan::orphan(string_node& n, const orphan& o) : orphan(n, o.lock, o.owner, o.until) {}
 
 claims::withdrawal orphan::withdraw(time_point now) {
   transport& over = node.over();

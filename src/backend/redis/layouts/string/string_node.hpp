@@ -24,6 +24,7 @@ namespace holdfast::redis {
 // An owner id that may be left at the server.
 struct orphan final : server_orphan<orphan, string_node> {
   orphan(string_node&, std::string_view name, const owner_text&, time_point end);
+  orphan(string_node&, const orphan&);  // the same at another server
   withdrawal withdraw(time_point now);
   static withdrawal take(const value&, time_point) noexcept;
 

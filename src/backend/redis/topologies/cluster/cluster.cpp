@@ -20,31 +20,6 @@ constexpr duration least_look_pause = 5ms;
 
 }  // namespace
 
-// Sends nothing, but hears of a shard's connection for commands.
-class cluster::watch final : public request_source {
- public:
-  explicit watch(cluster& home) noexcept : home_(home) {}
-
- private:
-  void write_requests(lane, request_writer&) override {}
-  void on_ready(lane what, time_point now, event_queue&) override {
-    if (what != lane::commands || !home_.is_settled()) return;
-    home_.lost_at_ = base::never;
-    home_.look_soon(now + look_pause);  // and rests after that
-  }
-  void on_down(lane what, const failure&, loss, time_point now, event_queue&) override {
-    if (what != lane::commands) return;
-    home_.lost_at_ = std::min(home_.lost_at_, now);
-    home_.look_soon(now);
-  }
-  void on_silent(lane what, time_point now) override {
-    if (what == lane::commands) home_.look_soon(now);
-  }
-  void on_tick(time_point, event_queue&) override {}
-  bool is_in_use() const noexcept override { return false; }
-  cluster& home_;
-};
-
 cluster::cluster(io::client_reactor& r, const settings& s, std::span<const script> all_scripts)
     : reactor_(r), settings_(s), scripts_(all_scripts) {
   cluster_link::listener& me = *this;
@@ -57,6 +32,17 @@ cluster::cluster(io::client_reactor& r, const settings& s, std::span<const scrip
 cluster::~cluster() {
   const std::lock_guard guard(reactor_.mutex());
   reactor_.remove(*this);
+}
+
+void cluster::on_commands_ready(time_point now) {
+  if (!is_settled()) return;
+  lost_at_ = base::never;
+  look_soon(now + look_pause);  // and rests after that
+}
+
+void cluster::on_commands_lost(time_point now) {
+  lost_at_ = std::min(lost_at_, now);
+  look_soon(now);
 }
 
 transport& cluster::node_of(std::string_view key) noexcept {
@@ -170,11 +156,10 @@ void cluster::on_silent_node(time_point now) {
 // With the mutex.
 void cluster::make_shard() {
   constexpr auto is_held = transport::reactor_mutex::is_held;
-  shards_.push_back({std::make_unique<transport>(reactor_, settings_, scripts_, is_held),
-                     std::make_unique<watch>(*this)});
-  shard& made = shards_.back();
+  shards_.push_back({std::make_unique<transport>(reactor_, settings_, scripts_, is_held)});
+  const shard& made = shards_.back();
   made.over->await_address();
-  made.over->serve(*made.watched);
+  made.over->serve(watch_);
   nodes_.push_back(made.over.get());
   if (observer_) observer_->on_new_node(*made.over);
 }

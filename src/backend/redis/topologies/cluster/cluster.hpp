@@ -20,11 +20,15 @@
 #include "backend/redis/settings.hpp"
 #include "backend/redis/topologies/cluster/cluster_link.hpp"
 #include "backend/redis/topologies/cluster/slot_map.hpp"
+#include "backend/redis/topologies/commands_watch.hpp"
 #include "backend/redis/topologies/topology.hpp"
 
 namespace holdfast::redis {
 
-class cluster final : public topology, private cluster_link::listener, private io::reactor_user {
+class cluster final : public topology,
+                      private io::reactor_user,
+                      private cluster_link::listener,
+                      private commands_watch::listener {
  public:
   // Without the mutex. The settings and the scripts outlive it.
   cluster(io::client_reactor&, const settings&, std::span<const script> all_scripts);
@@ -45,16 +49,19 @@ class cluster final : public topology, private cluster_link::listener, private i
   bool is_unavailable() const noexcept override;
 
  private:
-  class watch;  // of one shard
   struct shard {
     std::unique_ptr<transport> over;
-    std::unique_ptr<watch> watched;
     base::address led_to{};
   };
 
   // cluster_link::listener
   void on_told(const std::vector<cluster_node>&, time_point now, base::event_queue&) override;
   void on_silent_node(time_point now) override;
+
+  // commands_watch::listener, of all shards
+  void on_commands_ready(time_point now) override;
+  void on_commands_lost(time_point now) override;
+  void on_commands_silent(time_point now) override { look_soon(now); }
 
   // io::reactor_user
   void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override;
@@ -76,6 +83,7 @@ class cluster final : public topology, private cluster_link::listener, private i
   const settings& settings_;
   const std::span<const script> scripts_;
   observer* observer_ = nullptr;
+  commands_watch watch_{*this};
   slot_map map_;
   std::vector<shard> shards_;  // as in the map; at least one
   std::vector<transport*> nodes_;

@@ -55,36 +55,12 @@ class sentinel::scout final : private probe::asker {
   probe probe_;
 };
 
-// Sends nothing, but hears of the connection for commands.
-class sentinel::commands_watch final : public request_source {
- public:
-  explicit commands_watch(sentinel& home) noexcept : home_(home) {}
-
- private:
-  void write_requests(lane, request_writer&) override {}
-  void on_ready(lane what, time_point, event_queue&) override {
-    if (what == lane::commands) home_.lost_at_ = base::never;
-  }
-  void on_down(lane what, const failure&, loss, time_point now, event_queue&) override {
-    if (what == lane::commands) home_.on_lost(now);
-  }
-  void on_silent(lane what, time_point now) override {
-    if (what == lane::commands) home_.on_switch(now);
-  }
-  void on_tick(time_point, event_queue&) override {}
-  bool is_in_use() const noexcept override { return false; }
-  sentinel& home_;
-};
-
 sentinel::sentinel(io::client_reactor& r, const settings& s, std::span<const script> all_scripts)
-    : reactor_(r),
-      settings_(s),
-      one_(r, s, all_scripts),
-      watch_(std::make_unique<commands_watch>(*this)) {
+    : reactor_(r), settings_(s), one_(r, s, all_scripts) {
   for (const endpoint& e : s.sentinels) add_link(e, true);
   const std::lock_guard guard(r.mutex());
   one_.await_address();
-  one_.serve(*watch_);
+  one_.serve(watch_);
   r.add(*this);
 }
 
@@ -98,7 +74,7 @@ void sentinel::open(time_point now) {
   look_soon(now);
 }
 
-void sentinel::on_lost(time_point now) {
+void sentinel::on_commands_lost(time_point now) {
   if (lost_at_ != base::never) return;
   lost_at_ = now;
   stranger_at_ = base::never;

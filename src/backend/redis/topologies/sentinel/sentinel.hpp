@@ -14,12 +14,16 @@
 #include <vector>
 
 #include "backend/redis/settings.hpp"
+#include "backend/redis/topologies/commands_watch.hpp"
 #include "backend/redis/topologies/sentinel/sentinel_link.hpp"
 #include "backend/redis/topologies/topology.hpp"
 
 namespace holdfast::redis {
 
-class sentinel final : public topology, private io::reactor_user, private sentinel_link::listener {
+class sentinel final : public topology,
+                       private io::reactor_user,
+                       private sentinel_link::listener,
+                       private commands_watch::listener {
  public:
   sentinel(io::client_reactor&, const settings&, std::span<const script> all_scripts);
   ~sentinel() override;
@@ -35,7 +39,6 @@ class sentinel final : public topology, private io::reactor_user, private sentin
 
  private:
   class scout;
-  class commands_watch;
 
   // io::reactor_user
   void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override;
@@ -46,7 +49,11 @@ class sentinel final : public topology, private io::reactor_user, private sentin
   void on_told(time_point now, base::event_queue&) override;
   void on_switch(time_point now) override;
 
-  void on_lost(time_point now);  // the connection for commands
+  // commands_watch::listener
+  void on_commands_ready(time_point) override { lost_at_ = base::never; }
+  void on_commands_lost(time_point now) override;
+  void on_commands_silent(time_point now) override { on_switch(now); }
+
   void on_scouted(const base::address&, const server_identity&, time_point now, base::event_queue&);
   void add_sentinels(time_point now);
   void add_link(endpoint, bool is_in_url);
@@ -63,7 +70,7 @@ class sentinel final : public topology, private io::reactor_user, private sentin
   transport one_;
   transport* const node_ = &one_;
   subscriptions no_channels_;
-  std::unique_ptr<commands_watch> watch_;
+  commands_watch watch_{*this};
   std::vector<std::unique_ptr<sentinel_link>> links_;
   std::vector<std::unique_ptr<scout>> scouts_;
   struct heir {
