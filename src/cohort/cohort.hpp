@@ -55,6 +55,7 @@
 #include "cohort/lock_rules.hpp"
 #include "cohort/turn.hpp"
 #include "cohort/waiter_queue.hpp"
+#include "seam/connection.hpp"
 
 namespace holdfast::cohort {
 using namespace base;

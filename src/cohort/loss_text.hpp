@@ -4,6 +4,7 @@
 
 #include "cohort/lock_rules.hpp"
 #include "cohort/turn.hpp"
+#include "seam/connection.hpp"
 
 namespace holdfast::inline v0::detail {
 

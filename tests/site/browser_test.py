@@ -59,17 +59,20 @@ def every_page_opens(folder):
 
 
 def search_finds(query, path):
-    # The page starts to listen for keys some time after it has loaded.
+    # mkdocs-material loses a query that arrives while it loads the index, and every later one.
+    is_ready = ("document.querySelector('.md-search-result__meta').textContent.trim()"
+                " !== 'Initializing search'")
     type_query = ("(() => {const box = document.querySelector('.md-search__input');"
                   f"box.focus(); box.value = {json.dumps(query)};"
-                  "box.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));"
-                  f"return document.querySelector('.md-search-result__link[href*=\"{path}\"]')"
-                  "?.href})()")
+                  "box.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}))})()")
+    result = f"document.querySelector('.md-search-result__link[href*=\"{path}\"]')?.href"
 
     def search(page, site):
         page.open(site + "index.html")
         page.value("document.querySelector('[data-md-toggle=search]').click()")
-        page.open(page.wait_until(type_query))
+        page.wait_until(is_ready)
+        page.value(type_query)
+        page.open(page.wait_until(result))
         page.wait_until(f"location.pathname === '{path}' && !!document.querySelector('article h1')")
 
     search.__name__ = f"the search for \"{query}\" leads to {path}"
@@ -86,17 +89,24 @@ def checks_of(folder):
     ]
 
 
+def problems_of(check, page, site):
+    try:
+        check(page, site)
+    except PageError as e:
+        return [str(e)] + page.errors
+    return page.errors
+
+
 def run(program, site, checks):
     failed = 0
     for check in checks:
         name = check.__name__
-        page = Page(program)
         try:
-            check(page, site)
-            problems = page.errors
+            page = Page(program)
         except PageError as e:
-            problems = [str(e)] + page.errors
-        finally:
+            problems = [str(e)]
+        else:
+            problems = problems_of(check, page, site)
             page.close()
         print(("failed: " if problems else "passed: ") + name)
         for problem in problems:

@@ -21,7 +21,15 @@ class Page:
         self._received = b""
         self._profile = tempfile.TemporaryDirectory(
             prefix="holdfast-chromium-", ignore_cleanup_errors=True)
+        self._messages = tempfile.TemporaryFile()
         self._start(program)
+        try:
+            self._attach()
+        except PageError:
+            self.close()
+            raise
+
+    def _attach(self):
         target = self.request("Target.createTarget", {"url": "about:blank"})["targetId"]
         attached = self.request("Target.attachToTarget", {"targetId": target, "flatten": True})
         self._session = attached["sessionId"]
@@ -43,9 +51,10 @@ class Page:
         self._browser = subprocess.Popen(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
              "--disable-dev-shm-usage", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync",
              "--user-data-dir=" + self._profile.name, "--remote-debugging-pipe"],
             preexec_fn=place_pipes, close_fds=False, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, stderr=self._messages)
         os.close(to_browser)
         os.close(from_browser)
 
@@ -56,15 +65,25 @@ class Page:
         except subprocess.TimeoutExpired:
             self._browser.kill()
             self._browser.wait()
+        self._messages.close()
         self._profile.cleanup()
+
+    def _last_messages(self):
+        """What the browser last said of itself, for an error."""
+        self._messages.seek(0)
+        lines = self._messages.read().decode(errors="replace").splitlines()
+        return "".join("\n  | " + line for line in lines[-3:])
 
     def request(self, method, parameters=None):
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters or {}}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
-        limit = time.monotonic() + 60
+        try:
+            os.write(self._out, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            raise PageError("Chromium has ended" + self._last_messages()) from None
+        limit = time.monotonic() + 180
         while True:
             reply = self._receive(limit)
             if reply.get("id") != self._number:
@@ -77,10 +96,10 @@ class Page:
         while b"\0" not in self._received:
             readable, _, _ = select.select([self._in], [], [], max(0, limit - time.monotonic()))
             if not readable:
-                raise PageError("Chromium sends no reply")
+                raise PageError("Chromium sends no reply" + self._last_messages())
             data = os.read(self._in, 1 << 16)
             if not data:
-                raise PageError("Chromium has ended")
+                raise PageError("Chromium has ended" + self._last_messages())
             self._received += data
         text, self._received = self._received.split(b"\0", 1)
         message = json.loads(text)
@@ -109,7 +128,7 @@ class Page:
             raise PageError(f"{expression}: {reply['exceptionDetails']['text']}")
         return reply["result"].get("value")
 
-    def wait_until(self, expression, seconds=30):
+    def wait_until(self, expression, seconds=120):
         """The value of the expression as soon as it is true."""
         limit = time.monotonic() + seconds
         while True:

@@ -65,6 +65,10 @@ TEST_F(redis_cluster, all_keys_of_a_lock_are_in_its_slot) {
       EXPECT_TRUE(eventually([&] {
         return c.server(master).command({"ZCARD", side + ":q"}).number == 1;
       }));
+      // The first renewal stores the note.
+      EXPECT_TRUE(eventually([&] {
+        return c.server(master).command({"EXISTS", side + ":m"}).number == 1;
+      }));
       const auto keys = c.keys_of_slot(slot, master);
       EXPECT_THAT(keys, Contains(name));
       EXPECT_THAT(keys, Contains(side + ":q"));

@@ -7,6 +7,7 @@
 
 #include "backend/redis/recipes/protocol.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
+#include "backend/redis/transport/resp.hpp"
 #include "claim/claim_table.hpp"
 
 namespace holdfast::redis {

@@ -9,6 +9,8 @@
 #include "seam/result_handler.hpp"
 
 namespace holdfast::redis {
+struct lock_server;
+
 
 // Without the reactor's mutex. Answered at once when there is no connection. The codec outlives
 // them.
