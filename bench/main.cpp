@@ -9,6 +9,7 @@
 #include "bars.hpp"
 #include "handoff.hpp"
 #include "runner.hpp"
+#include "survey/command.hpp"
 
 namespace {
 
@@ -17,11 +18,20 @@ constexpr int exit_missed = 1, exit_usage = 64, exit_failed = 70, exit_skipped =
 constexpr const char* usage_text =
     "usage: holdfast_bench ratio [NAME] [--pairs N] [--seconds S] [--bars FILE]\n"
     "       holdfast_bench list [--bars FILE]\n"
+    "       holdfast_bench survey [--quick] [--only STORE/LOCK/LOAD]... [--url URL] [--out "
+    "FOLDER]\n"
+    "                             [--fresh | --report]\n"
     "\n"
     "ratio NAME  runs the limit and holdfast in turn: a warm-up, then N pairs (5 or more; 7) of S\n"
     "            seconds a side (0.5), and prints as last line NAME ratio=MEDIAN min=MIN max=MAX\n"
     "ratio       runs all rows and prints a table\n"
     "list        the rows with their bars\n"
+    "survey      measures every kind of lock on every kind of servers, and writes survey.json,\n"
+    "            survey.md and survey.html into FOLDER (build/survey). An interrupted survey is\n"
+    "            continued, except with --fresh; --report only writes the reports again\n"
+    "  --quick   within three minutes instead of 45\n"
+    "  --only    * or nothing stands for any: redis, redis/string, */*/free\n"
+    "  --url     of servers that run already, instead of ones that are started\n"
     "FILE        default: bench/bars.toml of the sources\n"
     "\n"
     "exit codes: 0 every bar met, 1 a bar or a side condition missed, 64 usage, 70 not measured,\n"
@@ -119,7 +129,12 @@ int main(int argc, char** argv) {
     return 0;
   }
   try {
+    if (!words.empty() && words[0] == "survey")
+      return survey::command({words.begin() + 1, words.end()});
     return run(parse(words));
+  } catch (const survey::usage_error& e) {
+    std::fprintf(stderr, "holdfast_bench: %s\n\n%s", e.text.c_str(), usage_text);
+    return exit_usage;
   } catch (const usage_error& e) {
     std::fprintf(stderr, "holdfast_bench: %s\n\n%s", e.text.c_str(), usage_text);
     return exit_usage;

@@ -115,15 +115,18 @@ def run(program, site, checks):
     return failed
 
 
-def main():
+def run_in_browser(folder, checks, what):
     program = shutil.which("chromium")
     if not program:
-        print("skipped: the pages of the site in a browser: chromium is not installed")
+        print(f"skipped: {what} in a browser: chromium is not installed")
         return 0
-    checks = checks_of(sys.argv[1])
-    failed = run(program, serve(sys.argv[1]), checks)
+    failed = run(program, serve(folder), checks)
     print(f"{len(checks) - failed} passed, {failed} failed")
     return 1 if failed else 0
+
+
+def main():
+    return run_in_browser(sys.argv[1], checks_of(sys.argv[1]), "the pages of the site")
 
 
 if __name__ == "__main__":

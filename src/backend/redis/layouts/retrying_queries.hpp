@@ -11,7 +11,6 @@
 namespace holdfast::redis {
 struct lock_server;
 
-
 // Without the reactor's mutex. Answered at once when there is no connection. The codec outlives
 // them.
 void start_inspection(const lock_server&, const retrying_codec&, std::string_view key_prefix,

@@ -1,0 +1,64 @@
+// What is known of one lock under one load.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "survey/latencies.hpp"
+
+namespace survey {
+
+// One run of it.
+struct measurement {
+  double seconds = 0;
+  std::uint64_t attempts = 0, acquired = 0;
+  std::uint64_t errors = 0;    // of the attempts
+  std::uint64_t overlaps = 0;  // grants while another worker held the lock, and lost updates
+  std::string first_error{};
+  latencies acquire{}, handoff{}, cycle{};
+  double most_to_fewest = 0;  // acquisitions of one worker; by half a one if a worker had none
+  double jain = 0;            // Jain's index: 1 for equal shares, 1/workers if one worker has all
+  double client_cpu = 0;      // seconds of processor time, of all
+  double server_cpu = 0;
+  double others_cpu = 0;       // of other programs, as a share of the machine
+  double server_commands = 0;  // those of scripts included; of the attempts that failed too
+};
+
+// All runs of it.
+struct cell {
+  std::string topology, lock, load;
+  bool is_unsafe = false;  // a demonstration: two may hold it together
+  std::string refused{};   // why it cannot be measured
+  std::vector<measurement> runs{};
+  unsigned repeated = 0;  // runs that were thrown away because other programs disturbed them
+};
+
+double median(std::vector<double>);
+
+// A figure of each run.
+template <class Figure>
+std::vector<double> each(const cell& c, Figure figure) {
+  std::vector<double> all;
+  for (const measurement& m : c.runs) all.push_back(figure(m));
+  return all;
+}
+
+template <class Figure>
+auto total(const cell& c, Figure figure) {
+  decltype(figure(measurement())) sum{};
+  for (const measurement& m : c.runs) sum += figure(m);
+  return sum;
+}
+
+latencies all_of(const cell&, latencies measurement::*);
+
+double acquired_per_second(const measurement&);
+double success_rate(const cell&);  // 0 to 1
+double commands_per_acquisition(const cell&);
+double client_us_per_acquisition(const cell&);
+double server_us_per_acquisition(const cell&);
+// "ok", "failed" when two workers held a lock together, else why there are no figures.
+std::string verdict(const cell&);
+
+}  // namespace survey

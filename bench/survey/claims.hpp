@@ -1,0 +1,19 @@
+// What the documents about distributed locks say, beside what was measured.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "survey/survey.hpp"
+
+namespace survey {
+
+struct checked_claim {
+  std::string_view text;
+  std::string measured;  // "lua 14,462 per second; sequence 452 per second"
+  std::string result;    // "confirmed", "contradicted", "no difference above 10 %", "not measured"
+};
+
+std::vector<checked_claim> check_claims(const results&);
+
+}  // namespace survey

@@ -1,0 +1,90 @@
+#include "survey/command.hpp"
+
+#include <holdfast/log.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "survey/columns.hpp"
+#include "survey/report.hpp"
+#include "survey/result_file.hpp"
+#include "survey/versions.hpp"
+
+namespace survey {
+namespace {
+
+struct words {
+  plan what;
+  std::string folder = "build/survey";
+  bool is_fresh = false, only_report = false;
+};
+
+constexpr std::string_view with_value[] = {"--only", "--url", "--out", "--rounds", "--seconds"};
+
+double number(const std::string& option, const std::string& text, double least, double most) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value >= least && value <= most))
+    throw usage_error{option + " takes a number from " + figure(least) + " to " + figure(most) +
+                      ", not \"" + text + '"'};
+  return value;
+}
+
+words parse(const std::vector<std::string>& all) {
+  words w;
+  if (std::ranges::find(all, "--quick") != all.end()) w.what = plan::quick();  // before the others
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string& word = all[i];
+    if (word == "--quick") continue;
+    if (word == "--fresh" || word == "--report") {
+      (word == "--fresh" ? w.is_fresh : w.only_report) = true;
+      continue;
+    }
+    if (std::ranges::find(with_value, word) == std::end(with_value))
+      throw usage_error{"unknown option " + word};
+    if (i + 1 == all.size()) throw usage_error{word + " takes a value"};
+    const std::string& value = all[++i];
+    if (word == "--only") w.what.only.push_back(value);
+    if (word == "--url") w.what.url = value;
+    if (word == "--out") w.folder = value;
+    if (word == "--rounds") w.what.rounds = static_cast<unsigned>(number(word, value, 1, 1000));
+    if (word == "--seconds") w.what.length = std::chrono::duration<double>(
+        number(word, value, 0.05, 3600));
+  }
+  return w;
+}
+
+results first_results(const words& w, const std::string& file) {
+  const std::string text = read_file(file);
+  if (!text.empty() && !w.is_fresh) {
+    results earlier = from_json(text);
+    if (w.only_report || earlier.continues(w.what)) return earlier;
+  }
+  if (w.only_report) throw std::runtime_error(file + " does not exist: run the survey first");
+  return {.is_quick = w.what.is_quick,
+          .url = without_password(w.what.url),
+          .only = w.what.only,
+          .where = machine::here(),
+          .versions = versions_here()};
+}
+
+bool is_bad(const cell& c) { return !c.is_unsafe && verdict(c) == "failed"; }
+
+}  // namespace
+
+int command(const std::vector<std::string>& all) {
+  const words w = parse(all);
+  std::filesystem::create_directories(w.folder);
+  const std::string file = w.folder + "/survey.json";
+  // The warnings about demonstrations and servers that are down are what is measured.
+  holdfast::set_log_hook([](holdfast::log_level, std::string_view, void*) {});
+  results r = first_results(w, file);
+  if (!w.only_report) run_survey(w.what, r, file);
+  write_reports(r, w.folder);
+  return std::ranges::any_of(r.cells, is_bad) ? 1 : 0;
+}
+
+}  // namespace survey

@@ -1,0 +1,38 @@
+#include "survey/latencies.hpp"
+
+#include <cmath>
+
+namespace survey {
+
+constexpr double buckets_per_doubling = 32;
+
+void latencies::add(std::chrono::nanoseconds time) {
+  const auto ns = static_cast<double>(time.count() < 1 ? 1 : time.count());
+  ++counts_[static_cast<int>(std::log2(ns) * buckets_per_doubling)];
+}
+
+void latencies::add(const latencies& other) {
+  for (const auto& [bucket, count] : other.counts_) counts_[bucket] += count;
+}
+
+std::uint64_t latencies::count() const {
+  std::uint64_t all = 0;
+  for (const auto& [bucket, count] : counts_) all += count;
+  return all;
+}
+
+double latencies::upper_end_us(int bucket) {
+  return std::exp2((bucket + 1) / buckets_per_doubling) / 1000;
+}
+
+double latencies::quantile_us(double fraction) const {
+  const double wanted = fraction * static_cast<double>(count());
+  std::uint64_t below = 0;
+  for (const auto& [bucket, count] : counts_) {
+    below += count;
+    if (static_cast<double>(below) >= wanted) return upper_end_us(bucket);
+  }
+  return 0;
+}
+
+}  // namespace survey

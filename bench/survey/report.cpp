@@ -1,0 +1,123 @@
+#include "survey/report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "survey/claims.hpp"
+#include "survey/columns.hpp"
+#include "survey/result_file.hpp"
+
+namespace survey {
+namespace {
+
+using table = std::vector<std::vector<std::string>>;
+
+// The first row has the titles. A cell without figures has its reason in the last column.
+table table_of(const results& r, const load& l, bool is_narrow) {
+  table rows(1);
+  for (const column& c : columns())
+    if (c.is_narrow || !is_narrow) rows[0].emplace_back(c.title);
+  for (const cell& one : r.cells) {
+    if (one.load != l.name) continue;
+    rows.emplace_back();
+    for (const column& c : columns()) {
+      if (!c.is_narrow && is_narrow) continue;
+      const bool has_text = !one.runs.empty() || rows.back().size() < 2 || c.title == "result";
+      rows.back().push_back(has_text ? c.text(one) : "-");
+    }
+  }
+  return rows;
+}
+
+std::string aligned(const table& rows) {
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::size_t missing = widths[i] > row[i].size() ? widths[i] - row[i].size() : 0;
+      const bool is_name = i < 2 || i + 1 == row.size();
+      if (!is_name) text.append(missing, ' ');
+      text += row[i];
+      if (is_name && i + 1 < row.size()) text.append(missing, ' ');
+      if (i + 1 < row.size()) text += "  ";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string escaped(std::string text) {
+  for (std::size_t at = 0; (at = text.find_first_of("|\n", at)) != std::string::npos; at += 2)
+    text.replace(at, 1, text[at] == '|' ? "\\|" : "  ");
+  return text;
+}
+
+void replace(std::string& text, const std::string& mark, const std::string& by) {
+  const auto at = text.find(mark);
+  if (at == std::string::npos) throw std::runtime_error("the page of the survey lacks " + mark);
+  text.replace(at, mark.size(), by);
+}
+
+// "</script>" in a text would end the script around it.
+std::string for_script(std::string json) {
+  for (std::size_t at = 0; (at = json.find("</", at)) != std::string::npos; at += 3)
+    json.replace(at, 2, "<\\/");
+  return json;
+}
+
+constexpr const char* chart_library = "/usr/share/javascript/chart.js/chart.min.js";
+
+}  // namespace
+
+std::string as_text(const results& r) {
+  std::string text = summary_of(r);
+  for (const load* l : loads_in(r))
+    text += "\n" + std::string(l->name) + ": " + std::string(l->what) + "\n" +
+            aligned(table_of(r, *l, true));
+  return text;
+}
+
+std::string as_markdown(const results& r) {
+  std::string text = "# Locks, measured\n\n```\n" + summary_of(r) + "```\n";
+  for (const load* l : loads_in(r)) {
+    text += "\n## " + std::string(l->name) + "\n\n" + std::string(l->what) + "\n\n";
+    const table rows = table_of(r, *l, false);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const std::string& cell : rows[i]) text += "| " + escaped(cell) + " ";
+      text += "|\n";
+      if (i > 0) continue;
+      for (std::size_t k = 0; k < rows[0].size(); ++k) text += k < 2 ? "|---" : "|---:";
+      text += "|\n";
+    }
+  }
+  text += "\n## What the documents say\n\n| claim | measured | result |\n|---|---|---|\n";
+  for (const checked_claim& c : check_claims(r))
+    text += "| " + std::string(c.text) + " | " + c.measured + " | " + c.result + " |\n";
+  return text;
+}
+
+std::string as_html(const results& r, const std::string& charts) {
+  std::string page = read_file(SURVEY_PAGE);
+  replace(page, "/* Chart.js */", charts);
+  replace(page, "null /* the results */", for_script(to_json(r, detail::figures_only)));
+  return page;
+}
+
+void write_reports(const results& r, const std::string& folder) {
+  std::fputs(as_text(r).c_str(), stdout);
+  write_file(folder + "/survey.md", as_markdown(r));
+  std::string written = folder + "/survey.md";
+  const std::string charts = read_file(chart_library);
+  if (charts.empty()) {
+    std::printf("\nno page with charts: %s is missing (Debian's libjs-chart.js)\n", chart_library);
+  } else {
+    write_file(folder + "/survey.html", as_html(r, charts));
+    written += " and " + folder + "/survey.html";
+  }
+  std::printf("\nwritten: %s\n", written.c_str());
+}
+
+}  // namespace survey

@@ -1,0 +1,18 @@
+// The survey's tables and pages.
+#pragma once
+#include <string>
+
+#include "survey/survey.hpp"
+
+namespace survey {
+
+std::string as_text(const results&);      // for a terminal
+std::string as_markdown(const results&);  // the documents' table, filled in
+// One page with charts, which needs no network: `charts` is the source of Chart.js.
+std::string as_html(const results&, const std::string& charts);
+
+// Writes survey.md and survey.html beside survey.json, and prints the table. Without Chart.js there
+// is no page, and a line says so.
+void write_reports(const results&, const std::string& folder);
+
+}  // namespace survey
