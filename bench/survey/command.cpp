@@ -51,8 +51,8 @@ words parse(const std::vector<std::string>& all) {
     if (word == "--url") w.what.url = value;
     if (word == "--out") w.folder = value;
     if (word == "--rounds") w.what.rounds = static_cast<unsigned>(number(word, value, 1, 1000));
-    if (word == "--seconds") w.what.length = std::chrono::duration<double>(
-        number(word, value, 0.05, 3600));
+    if (word == "--seconds")
+      w.what.length = std::chrono::duration<double>(number(word, value, 0.05, 3600));
   }
   return w;
 }

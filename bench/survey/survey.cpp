@@ -89,12 +89,13 @@ void run_on(const plan& p, const topology& on, deployment& where, results& to,
 }
 
 topology topology_of(const std::string& url) {
+  const std::string_view scheme = std::string_view(url).substr(0, url.find(':'));
   for (const topology& t : topologies()) {
-    const bool is_one_server = t.name == t.backend;
-    if (is_one_server && url.starts_with(t.backend)) return t;
+    const bool is_several = scheme == "redis+" + std::string(t.name) ||
+                            scheme == "rediss+" + std::string(t.name) ||
+                            scheme.ends_with("+" + std::string(t.backend));
+    if (is_several || scheme == t.backend || scheme == std::string(t.backend) + "s") return t;
   }
-  for (const topology& t : topologies())
-    if (url.starts_with("redis+" + std::string(t.name)) || url.starts_with(t.backend)) return t;
   throw std::runtime_error("no lock of the survey is for this URL");
 }
 
