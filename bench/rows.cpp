@@ -51,6 +51,9 @@ constexpr row table[] = {
     {"redis/redisson-w4", measure::ratio, acquisitions, redisson_processes},
     {"redis/w1-replicas", measure::ratio, cycles, redis_replicated},
     {"sentinel/failover", measure::alone, "seconds without a grant", sentinel_failover},
+    {"cluster/failover", measure::alone, "seconds without a grant", cluster_failover},
+    {"cluster/w2", measure::ratio, cycles, cluster_own_locks},
+    {"shards/w2", measure::ratio, cycles, shards_own_locks},
     {"redlock/w1", measure::ratio, cycles, redlock_confirmed},
     {"redlock/w4", measure::ratio, acquisitions, redlock_processes},
     {"redlock/w4-handoffs", measure::ratio, handoffs, redlock_handoffs},
@@ -89,7 +92,7 @@ const row* find_row(std::string_view name) noexcept {
 
 bool built_here(std::string_view name) noexcept {
 #ifndef HOLDFAST_WITH_REDIS
-  for (const std::string_view folder : {"redis/", "redlock/", "sentinel/"})
+  for (const std::string_view folder : {"cluster/", "redis/", "redlock/", "sentinel/", "shards/"})
     if (name.starts_with(folder)) return false;
 #endif
 #ifndef HOLDFAST_WITH_ZOOKEEPER

@@ -37,16 +37,19 @@ outcome bare_round_trips(int port, seconds length, const bare_lock& lock) {
 }
 
 outcome bare_pipeline(int port, unsigned in_flight, seconds length, const bare_lock& lock) {
+  std::vector<std::string> keys;
+  for (unsigned i = 0; i < in_flight; ++i) keys.push_back("limit:" + std::to_string(i));
+  return bare_pipeline(port, keys, length, lock);
+}
+
+outcome bare_pipeline(int port, const std::vector<std::string>& keys, seconds length,
+                      const bare_lock& lock) {
   using clock = std::chrono::steady_clock;
   bare_redis redis(port);
-  std::vector<std::string> keys;
   std::vector<std::vector<std::string>> cycles;
-  for (unsigned i = 0; i < in_flight; ++i) {
-    keys.push_back("limit:" + std::to_string(i));
-    cycles.push_back(lock.cycle_on(keys.back(), owner));
-  }
+  for (const std::string& key : keys) cycles.push_back(lock.cycle_on(key, owner));
   prepare(redis, lock, keys);
-  std::vector<std::size_t> sent(in_flight);
+  std::vector<std::size_t> sent(keys.size());
   for (const auto& cycle : cycles) redis.append(cycle.front());
   redis.flush();
 
@@ -62,7 +65,7 @@ outcome bare_pipeline(int port, unsigned in_flight, seconds length, const bare_l
         ++done;
       }
       redis.append(cycle[sent[worker]]);
-      worker = worker + 1 == in_flight ? 0 : worker + 1;
+      worker = worker + 1 == keys.size() ? 0 : worker + 1;
     }
     redis.flush();
   }

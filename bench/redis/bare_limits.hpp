@@ -20,6 +20,8 @@ outcome bare_round_trips(int port, seconds length, const bare_lock& = set_and_co
 // One connection and one thread that keeps so many cycles in flight, each on a key of its own.
 outcome bare_pipeline(int port, unsigned in_flight, seconds length,
                       const bare_lock& = set_and_compare);
+outcome bare_pipeline(int port, const std::vector<std::string>& keys, seconds length,
+                      const bare_lock& = set_and_compare);
 // One key: the release and the next acquire in one write, the next pair after both replies.
 outcome bare_hand_over(int port, seconds length);
 

@@ -1,13 +1,17 @@
-// sentinel/failover: how long nothing is granted after a promoted replica accepts writes.
+// sentinel/failover and cluster/failover: how long nothing is granted after a promoted replica accepts writes.
 #include <holdfast/holdfast.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "redis/fixture.hpp"
 #include "row.hpp"
+#include "testkit/servers/cluster_servers.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
 
 namespace bench {
@@ -15,6 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
+using holdfast::testkit::cluster_servers;
 using holdfast::testkit::redis_server;
 using holdfast::testkit::sentinel_servers;
 
@@ -27,11 +32,13 @@ bool is_master(redis_server& s) {
   }
 }
 
+constexpr const char* busy_name = "order";
+
 // Acquires and releases one lock without a pause.
 class busy_client {
  public:
   explicit busy_client(const std::string& url)
-      : lock_(holdfast::client::open(url).mutex("order")),
+      : lock_(holdfast::client::open(url).mutex(busy_name)),
         thread_([this](const std::stop_token& stop) {
           while (!stop.stop_requested()) {
             lock_.acquire().release();
@@ -49,24 +56,41 @@ class busy_client {
   std::jthread thread_;
 };
 
-outcome one_failover(seconds) {
-  sentinel_servers s({.down_after = 500ms});
-  const busy_client busy(s.url() + "?op-timeout=30s");
+outcome one_failover(const std::string& url, redis_server& master,
+                     const std::vector<redis_server*>& replicas) {
+  const busy_client busy(url + "?op-timeout=30s");
   busy.wait_for_grant_after(clock::now());
   const auto killed = clock::now();
-  s.master().kill_hard();
-  while (!is_master(s.server(1)) && !is_master(s.server(2))) std::this_thread::sleep_for(500us);
+  master.kill_hard();
+  const auto is_promoted = [](redis_server* s) { return is_master(*s); };
+  while (!std::ranges::any_of(replicas, is_promoted)) std::this_thread::sleep_for(500us);
   const auto promoted = clock::now();
   const auto served = busy.wait_for_grant_after(promoted);
   return {seconds(served - promoted).count(),
           {{"seconds until the promotion", seconds(promoted - killed).count()}}};
 }
 
+outcome failover_of_sentinel(seconds) {
+  sentinel_servers s({.down_after = 500ms});
+  return one_failover(s.url(), s.master(), {&s.server(1), &s.server(2)});
+}
+
+outcome failover_of_cluster(seconds) {
+  cluster_servers c({.node_timeout = 500ms});
+  const std::size_t master = c.master_of_slot(c.slot_of(busy_name));
+  return one_failover(c.url(), c.server(master), {&c.server(c.replica_of(master))});
+}
+
 }  // namespace
 
 std::vector<contest> sentinel_failover() {
   need_redis_server();
-  return {{"", {}, one_failover}};
+  return {{"", {}, failover_of_sentinel}};
+}
+
+std::vector<contest> cluster_failover() {
+  need_redis_server();
+  return {{"", {}, failover_of_cluster}};
 }
 
 }  // namespace bench
