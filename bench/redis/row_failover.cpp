@@ -1,4 +1,5 @@
-// sentinel/failover and cluster/failover: how long nothing is granted after a promoted replica accepts writes.
+// sentinel/failover and cluster/failover: how long nothing is granted after a promoted replica
+// accepts writes.
 #include <holdfast/holdfast.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// shards/w2 and cluster/w2: 64 threads with a lock each, over three servers, against bare connections
-// to the same servers that have the same number of cycles in flight.
+// shards/w2 and cluster/w2: 64 threads with a lock each, over three servers, against bare
+// connections to the same servers that have the same number of cycles in flight.
 #include <holdfast/holdfast.hpp>
 
 #include <array>

@@ -68,6 +68,14 @@ std::string for_script(std::string json) {
   return json;
 }
 
+std::string claims_table(const results& r) {
+  std::string text =
+      "\n## What the documents say\n\n| claim | measured | result |\n|---|---|---|\n";
+  for (const checked_claim& c : check_claims(r))
+    text += "| " + std::string(c.text) + " | " + c.measured + " | " + c.result + " |\n";
+  return text;
+}
+
 constexpr const char* chart_library = "/usr/share/javascript/chart.js/chart.min.js";
 
 }  // namespace
@@ -81,7 +89,13 @@ std::string as_text(const results& r) {
 }
 
 std::string as_markdown(const results& r) {
-  std::string text = "# Locks, measured\n\n```\n" + summary_of(r) + "```\n";
+  std::string text =
+      "# Locks, measured\n\nAn explanation for readers who compare locks. All of this page is the "
+      "output of one run of `./dev bench survey`, which repeats it on your machine; "
+      "[The survey](../internals/survey.md) says how each figure is measured. Locks with other "
+      "names than holdfast's own are holdfast's implementations of them, not the "
+      "libraries.\n\n```\n" +
+      summary_of(r) + "```\n" + claims_table(r);
   for (const load* l : loads_in(r)) {
     text += "\n## " + std::string(l->name) + "\n\n" + std::string(l->what) + "\n\n";
     const table rows = table_of(r, *l, false);
@@ -93,9 +107,6 @@ std::string as_markdown(const results& r) {
       text += "|\n";
     }
   }
-  text += "\n## What the documents say\n\n| claim | measured | result |\n|---|---|---|\n";
-  for (const checked_claim& c : check_claims(r))
-    text += "| " + std::string(c.text) + " | " + c.measured + " | " + c.result + " |\n";
   return text;
 }
 
