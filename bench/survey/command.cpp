@@ -57,10 +57,16 @@ words parse(const std::vector<std::string>& all) {
   return w;
 }
 
+results results_in(const std::string& text, const std::string& file) try {
+  return from_json(text);
+} catch (const std::exception& e) {
+  throw std::runtime_error(file + " is " + e.what() + "; remove it, or begin again with --fresh");
+}
+
 results first_results(const words& w, const std::string& file) {
   const std::string text = read_file(file);
   if (!text.empty() && !w.is_fresh) {
-    results earlier = from_json(text);
+    results earlier = results_in(text, file);
     if (w.only_report || earlier.continues(w.what)) return earlier;
   }
   if (w.only_report) throw std::runtime_error(file + " does not exist: run the survey first");

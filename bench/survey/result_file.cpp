@@ -173,7 +173,7 @@ results from_json(const std::string& text) try {
   for (const json& c : j.at("cells")) r.cells.push_back(cell_from(c));
   return r;
 } catch (const json::exception& e) {
-  throw std::runtime_error(std::string("not a result of the survey: ") + e.what());
+  throw std::runtime_error(std::string("no result of a survey: ") + e.what());
 }
 
 void write_file(const std::string& path, const std::string& text) {
