@@ -87,6 +87,14 @@ bool write_to_a_guarded_ledger(const hf::client& client) {
   return booked;
 }
 
+// GCC does not know the attributes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"
+#include "thread_safety_scope.inc"
+
+#include "thread_safety.inc"
+#pragma GCC diagnostic pop
+
 void set_hook() {
 #include "logging_hook.inc"
 }
