@@ -207,7 +207,7 @@ std::vector<expected_failure> failures_of_row_locks() {
         "inspect_shows_each_reader"})
     out.push_back({behaviour, "each reader has a connection of its own, and its number"});
   out.push_back(
-      {"an_observer_is_notified_of_each_leader", "the server does not show who has a row"});
+      {"an_observer_is_notified_of_each_leader", "the server does not list the holders of rows"});
   return out;
 }
 
