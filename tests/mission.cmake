@@ -1,6 +1,6 @@
 # The rows of mission.txt that a case shows, by its name: <suite>.<case>. For holdfast_add_tests().
 set(mission_rules
-  "cohort|lease|recursive|reentr|mutex|scoped=mission:G1"
+  "cohort|lease|recursive|reentr|mutex|scoped|election|^an_observer=mission:G1"
   "token|number|guard=mission:G2"
   "^redis_study|single_node|crash|killed|stopped|restart|forg[eo]t|outage|clock=mission:G3"
   "^redis_(balancer|lineage|stale_master|replica)=mission:G3"

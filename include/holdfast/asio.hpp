@@ -15,6 +15,11 @@
 //                                       | must exist until it completes
 //   client.async_acquire_all(names, ..) | the same for mutexes by name; async_try_acquire_all, and
 //                                       | its _for(names, d, ..) and _until(names, tp, ..)
+//   office.async_campaign(value, token) | (error_code, bool): as campaign(), whether this candidate
+//                                       | leads; async_try_campaign, and its _for(d, value, ..)
+//                                       | and _until(tp, value, ..). The election must exist until
+//                                       | it completes; until then call only is_leader(), observe()
+//   office.async_resign(token)          | (error_code): as resign(); is_leader() is false at once
 //   lease.async_extend(ttl, token)      | (error_code): as extend(); also of a lease_set
 //   lease.async_wait_lost(token)        | (error_code): success once the lease is lost, also by the
 //                                       | close() of its client
@@ -33,8 +38,8 @@
 //
 // The errors are those of the blocking member, with these differences:
 //   errc::canceled     the operation's cancellation slot ended the wait of async_acquire,
-//                      async_acquire_shared, async_acquire_all, async_open or async_wait_lost. A
-//                      try_ verb that is cancelled is busy: no error, no lease.
+//                      async_acquire_shared, async_acquire_all, async_campaign, async_open or
+//                      async_wait_lost. A try_ verb that is cancelled is busy: no error, no lease.
 //   errc::not_held     of async_wait_lost: the lease is empty, or was released before it was lost
 //   errc::forked       of async_wait_lost: the lease was made before fork(), and this is the child
 //   errc::unavailable  of async_open and async_close also: no thread can be started. async_close
@@ -51,6 +56,7 @@
 // safety is that of the blocking members.
 #pragma once
 #include <holdfast/detail/asio_client.hpp>
+#include <holdfast/detail/asio_election.hpp>
 #include <holdfast/detail/asio_lease.hpp>
 #include <holdfast/detail/asio_multi.hpp>
 #include <holdfast/mutex.hpp>

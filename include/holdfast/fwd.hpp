@@ -30,7 +30,11 @@ class shared_mutex;
 class semaphore;
 class multi_mutex;
 class lease_set;
+template <class T>
+class guarded;
 class client;
+class election;
+class fence;
 class fencing_guard;
 class redis_guard;
 class zookeeper_guard;

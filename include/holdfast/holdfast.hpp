@@ -7,8 +7,10 @@
 #pragma once
 #include <holdfast/client.hpp>
 #include <holdfast/clock.hpp>
+#include <holdfast/election.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/guard.hpp>
+#include <holdfast/guarded.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/log.hpp>
 #include <holdfast/memory.hpp>

@@ -57,6 +57,10 @@ class [[nodiscard]] lease {
   // Whether the lock is held now. Reads the clock, so the answer is exact at each call, also right
   // after a SIGSTOP or a suspend.
   bool held() const noexcept;
+  // Whether the lease is lost or may soon be: it is not held(), or no renewal was confirmed in
+  // time. Unlike doubt_token(), which stays requested, this is false again once a renewal is
+  // confirmed. Reads the clock as held() does. True when empty, and in the child of a fork().
+  bool in_doubt() const;
   // Does nothing while held(); else throws the reason. The text of errc::lost says why the lease
   // was lost (it expired, max_hold ended, another owner has the lock, or the store has no owner)
   // and names the last connection failure.

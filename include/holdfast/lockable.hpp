@@ -1,5 +1,6 @@
 // The verbs of a lock, which mutex, recursive_mutex, shared_mutex and semaphore share.
 #pragma once
+#include <holdfast/detail/annotations.hpp>
 #include <holdfast/detail/lockable_base.hpp>
 #include <holdfast/detail/verbs.hpp>
 #include <holdfast/lease.hpp>
@@ -80,7 +81,7 @@ class acquirable : public detail::lockable_base,
 
 // A lock that one holder can have alone: the Lockable side of mutex, recursive_mutex and
 // shared_mutex. Not for users to derive from; multi_mutex takes pointers to it.
-class exclusive_lockable : public acquirable<lock_mode::exclusive> {
+class HOLDFAST_CAPABILITY exclusive_lockable : public acquirable<lock_mode::exclusive> {
  public:
   // Lockable and TimedLockable, for std::lock_guard, unique_lock, scoped_lock and
   // condition_variable_any. The lease behind lock() has the lock's default options. The object
@@ -96,15 +97,20 @@ class exclusive_lockable : public acquirable<lock_mode::exclusive> {
   // The others are those of acquire() and the try_acquire verbs, except errc::canceled.
   // Block as acquire(), try_acquire() and try_acquire_for(). Safe to call from any thread; unlock()
   // is for the thread that locked, and does not block.
-  void lock() { lock_within(detail::wait_bound::forever()); }
-  [[nodiscard]] bool try_lock() { return lock_within(detail::wait_bound::one_attempt()); }
-  void unlock() noexcept { unlock_current(); }
+  //
+  // Clang's -Wthread-safety checks calls of these members; docs/guides/threads-and-clients.md says
+  // what it can see.
+  void lock() HOLDFAST_LOCKS { lock_within(detail::wait_bound::forever()); }
+  [[nodiscard]] bool try_lock() HOLDFAST_TRIES {
+    return lock_within(detail::wait_bound::one_attempt());
+  }
+  void unlock() noexcept HOLDFAST_UNLOCKS { unlock_current(); }
   template <class R, class P>
-  [[nodiscard]] bool try_lock_for(std::chrono::duration<R, P> d) {
+  [[nodiscard]] bool try_lock_for(std::chrono::duration<R, P> d) HOLDFAST_TRIES {
     return lock_within(detail::within(d));
   }
   template <class C, class D>
-  [[nodiscard]] bool try_lock_until(std::chrono::time_point<C, D> t) {
+  [[nodiscard]] bool try_lock_until(std::chrono::time_point<C, D> t) HOLDFAST_TRIES {
     return try_lock_for(detail::left_until(t));
   }
 

@@ -31,7 +31,7 @@ inline namespace HOLDFAST_API v0 {
 //   auto nightly = client.mutex("nightly");
 //   std::lock_guard guard(nightly);               // as std::mutex, or:
 //   holdfast::lease lease = nightly.acquire();    // to see the token and a loss
-class mutex final : public exclusive_lockable {
+class HOLDFAST_CAPABILITY mutex final : public exclusive_lockable {
  public:
   // name      1 to 512 bytes of UTF-8 without control characters; some backends reserve a prefix
   // defaults  the options of lock(), and of the verbs as far as a call leaves them unset; the note

@@ -24,7 +24,7 @@ inline namespace HOLDFAST_API v0 {
 //   the same with a final std::error_code&, and async_... for Boost.Asio
 //   lease reacquire(const lease&), reacquire(const lease&, std::error_code&)
 //   std::string_view name()
-class recursive_mutex final : public exclusive_lockable {
+class HOLDFAST_CAPABILITY recursive_mutex final : public exclusive_lockable {
  public:
   // Arguments and errors as for mutex.
   recursive_mutex(const client& c, std::string_view name, const acquire_options& defaults = {})

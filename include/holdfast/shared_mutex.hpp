@@ -42,7 +42,7 @@ inline namespace HOLDFAST_API v0 {
 //   acquire_shared, try_acquire_shared, ... for a reader, with the same arguments
 //   lease downgrade(lease&&), std::shared_lock<shared_mutex> downgrade(std::unique_lock<...>&&)
 //   std::string_view name()
-class shared_mutex final : public exclusive_lockable {
+class HOLDFAST_CAPABILITY shared_mutex final : public exclusive_lockable {
  public:
   // Arguments and errors as for mutex.
   shared_mutex(const client& c, std::string_view name, const acquire_options& defaults = {})
@@ -188,21 +188,21 @@ class shared_mutex final : public exclusive_lockable {
   //                            exclusively
   // The others are those of acquire_shared() and the try_ verbs, except errc::canceled.
   // Block as those; unlock_shared() does not block.
-  void lock_shared() { lock_shared_within(detail::wait_bound::forever()); }
-  [[nodiscard]] bool try_lock_shared() {
+  void lock_shared() HOLDFAST_LOCKS_SHARED { lock_shared_within(detail::wait_bound::forever()); }
+  [[nodiscard]] bool try_lock_shared() HOLDFAST_TRIES_SHARED {
     return lock_shared_within(detail::wait_bound::one_attempt());
   }
   // The lease behind lock_shared() of the calling thread: its token, its loss signal. Empty when
   // the thread has none. Valid until the thread unlocks the share. The first call after a
   // lock_shared() allocates memory.
   const lease& current_shared() const { return current_share(); }
-  void unlock_shared() noexcept { unlock_shared_of_this_thread(); }
+  void unlock_shared() noexcept HOLDFAST_UNLOCKS_SHARED { unlock_shared_of_this_thread(); }
   template <class R, class P>
-  [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<R, P> d) {
+  [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<R, P> d) HOLDFAST_TRIES_SHARED {
     return lock_shared_within(detail::within(d));
   }
   template <class C, class D>
-  [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<C, D> t) {
+  [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<C, D> t) HOLDFAST_TRIES_SHARED {
     return try_lock_shared_for(detail::left_until(t));
   }
 

@@ -45,6 +45,8 @@ std::error_code lease::status() const noexcept {
 
 bool lease::held() const noexcept { return turn_ && turn_->held(); }
 
+bool lease::in_doubt() const { return !held() || turn_->home.is_in_doubt(*turn_); }
+
 void lease::check() const {
   if (const std::error_code code = status()) raise(turn_, "check", {code, {}});
 }

@@ -256,7 +256,7 @@ bool held_grant::tick(turn& t, time_point now, cohort_effects& effects) {
     plan_renewal(effects.rules());
     return false;
   }
-  if (t.doubted || end - notice(t, effects.rules()) > now) return false;
+  if (t.doubted || !is_notice_due(t, now, effects.rules())) return false;
   effects.doubt(t);
   effects.report_doubt(t.fate_at_deadline());
   return false;
@@ -275,6 +275,12 @@ time_point held_grant::next_tick(const lock_rules& rules) const noexcept {
 }
 
 // The time before its deadline at which a holder is notified that it may lose the lock.
+bool held_grant::is_notice_due(const turn& t, time_point now,
+                               const lock_rules& rules) const noexcept {
+  const time_point end = t.deadline.load(std::memory_order_relaxed);
+  return end != never && end - notice(t, rules) <= now;
+}
+
 duration held_grant::notice(const turn& t, const lock_rules& rules) const noexcept {
   if (is_provisional()) return provisional_left_ / 2;
   const duration ttl = t.confirmed_ttl();

@@ -99,6 +99,8 @@ class held_grant {
 
   // Renewals and other timers.
   due tick(time_point now, cohort_effects&);
+  // Whether the turn's deadline is so near that its holder is notified.
+  bool is_notice_due(const detail::turn&, time_point now, const lock_rules&) const noexcept;
   time_point next_tick(const lock_rules&) const noexcept;
   void renew(duration ttl, time_point now, const lock_rules&);  // takes the next ticket
   // A caller waits for the reply: the renewal is repeated several times within the op-timeout.

@@ -158,6 +158,13 @@ std::stop_token local_lock::revocation_of(turn& t) {
   return source.get_token();
 }
 
+// Reads the clock: after a suspend the timer that marks turns as doubted may not have fired yet.
+bool local_lock::is_in_doubt(const turn& t) {
+  const base::time_point now = client_.env().now();
+  const lock l(mutex_);
+  return !t.of || t.doubted || t.of->grant.is_notice_due(t, now, rules());
+}
+
 int local_lock::native_handle(turn& t) noexcept {
   const lock l(mutex_);
   return t.of && t.of->claim ? t.of->claim->native_handle() : -1;

@@ -80,6 +80,7 @@ class local_lock final : private base::timer {
   base::failure downgrade(turn&) noexcept;       // a writer's turn becomes a reader's
   std::stop_token token_of(turn&, std::stop_source turn::*);
   std::stop_token revocation_of(turn&);
+  bool is_in_doubt(const turn&);
   int native_handle(turn&) noexcept;
   lock_mode mode_of(const turn&) noexcept;
   std::uint32_t permits_of(turn&) noexcept;

@@ -62,6 +62,7 @@ behaviours permits();
 behaviours limits();
 behaviours contenders();
 behaviours several();
+behaviours elections();
 
 const behaviours& all_behaviours();  // by number
 // Why the subject cannot show the behaviour; "" when it can.

@@ -9,9 +9,10 @@ const behaviours& all_behaviours() {
   static const behaviours all = [] {
     behaviours table;
     for (const auto group :
-         {granting, waiting,      leaving,        tokens,  ownership, reentry,    standard_library,
-          losses,   time_passing, outages,        closing, names,     inspecting, errors,
-          crashes,  sharing,      shared_mutexes, permits, limits,    contenders, several})
+         {granting,         waiting,    leaving,      tokens,   ownership,      reentry,
+          standard_library, losses,     time_passing, outages,  closing,        names,
+          inspecting,       errors,     crashes,      sharing,  shared_mutexes, permits,
+          limits,           contenders, several,      elections})
       std::ranges::copy(group(), std::back_inserter(table));
     std::ranges::stable_sort(table, {}, &behaviour::number);
     return table;

@@ -17,6 +17,7 @@
 #include <stop_token>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 namespace hf = holdfast;
@@ -36,7 +37,8 @@ struct guarded_table {
 };
 void process(int item, std::int64_t token);
 void transfer(std::int64_t token_of_alice, std::int64_t token_of_bob);
-void lead(const hf::lease& lease);
+void run_next_job(std::int64_t token);
+bool run_update(int cents, std::int64_t token);
 void roll_back();
 void stop_working();
 void log_warning(std::string_view line);
@@ -79,6 +81,19 @@ bool write_to_table(guarded_table& table, const hf::lease& lease, int value) {
 void lead_in_turn(const hf::client& client, const std::stop_token& stop) {
 #include "leader_election.inc"
 }
+
+bool write_to_a_guarded_ledger(const hf::client& client) {
+#include "fencing_guarded.inc"
+  return booked;
+}
+
+// GCC does not know the attributes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"
+#include "thread_safety_scope.inc"
+
+#include "thread_safety.inc"
+#pragma GCC diagnostic pop
 
 void set_hook() {
 #include "logging_hook.inc"

@@ -11,6 +11,7 @@ class async_answer;
 class async_operation;
 class async_multi_acquire;
 class client_impl;
+class election_access;
 class lockable_base;
 class local_lock;
 class multi_access;

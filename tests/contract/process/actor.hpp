@@ -4,6 +4,7 @@
 //   open URL [KIND]          -> ok; KIND is what its locks are, if they do not say: mutex
 //   acquire LOCK [MS]        -> calling, then granted TOKEN | busy; without MS it waits for ever
 //   try LOCK                 -> granted TOKEN | busy
+//   campaign ELECTION VALUE  -> granted TOKEN | busy; one attempt
 //   release LOCK             -> ok
 //   unlock LOCK              -> ok
 //   held LOCK                -> yes | no
@@ -65,6 +66,8 @@ class actor {
       acquire(object, more, say);
     } else if (verb == "try") {
       keep(object, lock(object).try_acquire(), say);
+    } else if (verb == "campaign") {
+      campaign(object, more, say);
     } else if (verb == "release") {
       leases_[object].release();
       say("ok");
@@ -113,6 +116,14 @@ class actor {
     say(granted ? "granted " + std::to_string(token) : "busy");
   }
 
+  void campaign(const std::string& name, std::istream& more, const answer& say) {
+    std::string value;
+    more >> value;
+    const auto& term =
+        elections_.try_emplace(name, client(), name).first->second.try_campaign(value);
+    say(term ? "granted " + std::to_string(term.token()) : "busy");
+  }
+
   void acquire(const std::string& name, std::istream& more, const answer& say) {
     auto& wanted = lock(name);
     std::int64_t ms = 0;
@@ -155,6 +166,7 @@ class actor {
   kind usual_ = kind::mutex;
   std::map<std::string, any_lock> locks_;
   std::map<std::string, holdfast::lease> leases_;
+  std::map<std::string, holdfast::election> elections_;
 };
 
 }  // namespace contract
