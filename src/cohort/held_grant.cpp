@@ -274,13 +274,13 @@ time_point held_grant::next_tick(const lock_rules& rules) const noexcept {
   return next;
 }
 
-// The time before its deadline at which a holder is notified that it may lose the lock.
 bool held_grant::is_notice_due(const turn& t, time_point now,
                                const lock_rules& rules) const noexcept {
   const time_point end = t.deadline.load(std::memory_order_relaxed);
   return end != never && end - notice(t, rules) <= now;
 }
 
+// The time before its deadline at which a holder is notified that it may lose the lock.
 duration held_grant::notice(const turn& t, const lock_rules& rules) const noexcept {
   if (is_provisional()) return provisional_left_ / 2;
   const duration ttl = t.confirmed_ttl();
