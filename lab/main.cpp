@@ -1,4 +1,5 @@
 // holdfast_lab: failures of distributed locks on real servers, as stories.
+#include <holdfast/holdfast.hpp>
 #include <unistd.h>
 
 #include <chrono>
@@ -120,10 +121,21 @@ int list() {
   return 0;
 }
 
+// What a story starts as a client with another clock: one attempt at the lock. 0: granted.
+int attempt(const std::string& url, const std::string& lock) {
+  using namespace std::chrono;
+  const auto now = floor<milliseconds>(system_clock::now().time_since_epoch()).count();
+  const bool is_granted{holdfast::client::open(url).mutex(lock).try_acquire()};
+  std::printf("%lld is its time. try_acquire(): %s\n", static_cast<long long>(now),
+              is_granted ? "granted" : "busy");
+  return is_granted ? 0 : 1;
+}
+
 int act(const std::vector<std::string>& words) {
   const std::string verb = words.empty() ? "" : words[0];
   if (verb == "list" && words.size() == 1) return list();
   if (verb == "page" && words.size() == 1) return std::fputs(failures_page().c_str(), stdout) < 0;
+  if (verb == "attempt" && words.size() == 3) return attempt(words[1], words[2]);
   if (verb != "run" && verb != "svg") return usage("give list, run, svg or page");
   std::vector<const story*> stories;
   std::filesystem::path folder;
@@ -151,4 +163,7 @@ int act(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return act({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  holdfast::set_log_hook(nullptr);  // the stories show what the log would report
+  return act({argv + 1, argv + argc});
+}

@@ -26,7 +26,8 @@ void wait_until(const char* fact, const std::function<bool()>& condition) {
 const std::vector<story>& all_stories() {
   static const std::vector<story> all = [] {
     std::vector<story> joined;
-    for (auto of_file : {redis_release_stories}) {
+    for (auto of_file : {redis_release_stories, redis_stamp_stories, redis_lease_stories,
+                         redis_pause_stories}) {
       for (story& s : of_file()) joined.push_back(std::move(s));
     }
     return joined;

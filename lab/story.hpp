@@ -71,6 +71,7 @@ std::string run(const variant&, play&);
 std::vector<story> redis_release_stories();
 std::vector<story> redis_stamp_stories();
 std::vector<story> redis_lease_stories();
+std::vector<story> redis_pause_stories();
 std::vector<story> redis_failover_stories();
 std::vector<story> redlock_stories();
 std::vector<story> zookeeper_stories();
