@@ -1,6 +1,6 @@
 // holdfast_lab: failures of distributed locks on real servers, as stories.
-#include <holdfast/holdfast.hpp>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -65,7 +65,8 @@ told tell(const story& s) {
     std::fflush(stdout);
     result.has_failed |= !problem.empty();
   }
-  for (const std::string& line : wrapped(s.answer, text_width - 2)) std::printf("  %s\n", line.c_str());
+  for (const std::string& line : wrapped(s.answer, text_width - 2))
+    std::printf("  %s\n", line.c_str());
   std::fputs("\n", stdout);
   return result;
 }
@@ -73,9 +74,7 @@ told tell(const story& s) {
 struct totals {
   int stood = 0, skipped = 0, failed = 0;
   void add(const told& t) { ++(t.is_skipped ? skipped : t.has_failed ? failed : stood); }
-  int exit_code() const {
-    return failed != 0 ? exit_failed : stood == 0 ? exit_skipped : 0;
-  }
+  int exit_code() const { return failed != 0 ? exit_failed : stood == 0 ? exit_skipped : 0; }
 };
 
 int run_all(const std::vector<const story*>& stories) {

@@ -79,8 +79,9 @@ void long_work_renewed(play& p) {
   a.ends("work done, release()");
   own.release();
   waiter.join();
-  p.ends(!is_renewed || !is_held, "the client renews the lease before a third of it has passed, and "
-                                  "B waits until the work is done.");
+  p.ends(!is_renewed || !is_held,
+         "the client renews the lease before a third of it has passed, and "
+         "B waits until the work is done.");
 }
 
 void self_deadlock_naive(play& p) {
@@ -150,17 +151,20 @@ void self_deadlock_recursive(play& p) {
 
 std::vector<story> redis_lease_stories() {
   return {
-      {"work-longer-than-lease", "The work takes longer than the lease",
+      {"work-longer-than-lease",
+       "The work takes longer than the lease",
        "A lease ends by itself, in case its holder crashes. The holder lives, but its work takes "
        "longer.",
-       "No fixed lease is long enough for all work and short enough for a crash. holdfast renews the "
+       "No fixed lease is long enough for all work and short enough for a crash. holdfast renews "
+       "the "
        "lease of a living holder (a \"watchdog\"); a holder that cannot renew is notified before "
        "the lock is granted to another client.",
        server::redis,
        {{"SET NX PX, no renewal", verdict::breaks, long_work_naive},
         {"holdfast, renewal manual", verdict::stands, long_work_unrenewed},
         {"holdfast, renewal automatic (the default)", verdict::stands, long_work_renewed}}},
-      {"self-deadlock", "A thread waits for the lock that it holds",
+      {"self-deadlock",
+       "A thread waits for the lock that it holds",
        "outer() holds the lock and calls inner(), which acquires the same lock.",
        "The naive lock does not know that the holder is the caller. holdfast's mutex reports the "
        "mistake, and its recursive_mutex permits it.",

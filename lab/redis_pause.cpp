@@ -99,7 +99,8 @@ void pause_unfenced(play& p) {
   require(status == "lost", "A knows after the write");
   s.judge(p, server.command({"GET", report}).text,
           "A's check was true when A made it. No lock, holdfast included, can stop a write after "
-          "the check.", "");
+          "the check.",
+          "");
 }
 
 void pause_fenced(play& p) {
@@ -168,10 +169,11 @@ void in_flight(play& p, bool is_fenced) {
   if (is_stored) data.bad("A's write arrives: stored. The report is \"" + stored + '"');
   if (!is_stored) data.good("A's write arrives: refused. The report is \"" + stored + '"');
   std::this_thread::sleep_for(100ms);
-  p.ends(stored != "B", is_fenced ? "the late write carries A's token, which is smaller than the one "
-                                    "that the data have seen."
-                                  : "the write of A has replaced B's, although A checked its lease "
-                                    "and stopped in time.");
+  p.ends(stored != "B", is_fenced
+                            ? "the late write carries A's token, which is smaller than the one "
+                              "that the data have seen."
+                            : "the write of A has replaced B's, although A checked its lease "
+                              "and stopped in time.");
 }
 
 void in_flight_unfenced(play& p) { in_flight(p, false); }
@@ -181,18 +183,23 @@ void in_flight_fenced(play& p) { in_flight(p, true); }
 
 std::vector<story> redis_pause_stories() {
   return {
-      {"long-pause", "A long pause, and the stale write after it",
+      {"long-pause",
+       "A long pause, and the stale write after it",
        "A holds the lock and is stopped just before its write: a garbage collection, a suspended "
-       "virtual machine, a page fault on a slow disk. Its lease ends meanwhile, and B gets the lock.",
-       "Between the last check and the write any time may pass. Only the data can refuse the write: "
+       "virtual machine, a page fault on a slow disk. Its lease ends meanwhile, and B gets the "
+       "lock.",
+       "Between the last check and the write any time may pass. Only the data can refuse the "
+       "write: "
        "each grant has a greater token, each write carries one, and the data accept none that is "
        "smaller than one before (a fencing token).",
        server::redis,
        {{"SET NX PX", verdict::breaks, pause_naive},
         {"holdfast, without a token", verdict::breaks, pause_unfenced},
         {"holdfast, with a fencing token", verdict::fence_stands, pause_fenced}}},
-      {"write-in-flight", "A write that is already on its way",
-       "A sends its write while it holds the lock, and the network delays it. The lease of A ends, and "
+      {"write-in-flight",
+       "A write that is already on its way",
+       "A sends its write while it holds the lock, and the network delays it. The lease of A ends, "
+       "and "
        "A stops, as it should.",
        "A client cannot take back a request. The data must recognize it as late.",
        server::redis,

@@ -183,23 +183,28 @@ void get_then_delete_holdfast(play& p) {
 
 std::vector<story> redis_release_stories() {
   return {
-      {"crash-before-expire", "A crash between SETNX and EXPIRE",
-       "The lock is a key that is set with SETNX; a second command, EXPIRE, gives it an end in case "
+      {"crash-before-expire",
+       "A crash between SETNX and EXPIRE",
+       "The lock is a key that is set with SETNX; a second command, EXPIRE, gives it an end in "
+       "case "
        "the holder crashes. The holder crashes between the two.",
        "Two commands are two moments, and a client can end between them. The key and its end must "
        "be set in one command (SET with NX and PX) or in one script, as holdfast does.",
        server::redis,
        {{"SETNX, then EXPIRE", verdict::breaks, crash_before_expire_naive},
         {"holdfast", verdict::stands, crash_before_expire_holdfast}}},
-      {"expired-holder-deletes", "An expired holder deletes its successor's lock",
-       "The lock is SET with NX and PX, and the release is DEL. The work of A takes longer than its "
+      {"expired-holder-deletes",
+       "An expired holder deletes its successor's lock",
+       "The lock is SET with NX and PX, and the release is DEL. The work of A takes longer than "
+       "its "
        "lease.",
        "DEL removes whatever the key holds. A release must name its owner and remove nothing else; "
        "holdfast gives each grant an owner of its own, and its release reports the loss.",
        server::redis,
        {{"SET NX PX, then DEL", verdict::breaks, expired_delete_naive},
         {"holdfast", verdict::stands, expired_delete_holdfast}}},
-      {"get-then-delete", "A release that compares first and deletes afterwards",
+      {"get-then-delete",
+       "A release that compares first and deletes afterwards",
        "The release reads the key with GET and sends DEL only when the value is its own. The lease "
        "ends between the two commands.",
        "A comparison by the client is out of date when the next command arrives. The server must "

@@ -26,7 +26,8 @@ long long unix_ms() {
 // The key that a client left which crashed some time ago.
 void leave_dead_lock(naive_redis& c1, actor& lane) {
   require(c1.setnx(dead_stamp), "C1 gets the lock");
-  lane.leaves_its_lock(std::string("SETNX lock ") + dead_stamp + ": 1. C1 crashes; that time passes");
+  lane.leaves_its_lock(std::string("SETNX lock ") + dead_stamp +
+                       ": 1. C1 crashes; that time passes");
   std::this_thread::sleep_for(50ms);
 }
 
@@ -127,8 +128,9 @@ void overwritten_stamp(play& p) {
   std::this_thread::sleep_for(300ms);
   const bool is_stuck = !fourth.setnx("C4") && fourth.get() == of_c3;
   c4.ends("still waits, until C3's time passes", tone::bad);
-  p.ends(!is_own && is_stuck, "a loser of the race overwrites the holder's time. The holder cannot "
-                              "release its own lock, which no client holds until that time passes.");
+  p.ends(!is_own && is_stuck,
+         "a loser of the race overwrites the holder's time. The holder cannot "
+         "release its own lock, which no client holds until that time passes.");
 }
 
 void overwritten_stamp_holdfast(play& p) {
@@ -172,8 +174,9 @@ void clocks_apart(play& p) {
   a.believes("its time is replaced; A has done nothing wrong");
   b.also_holds("GET lock: that time has passed, so GETSET. B has the lock");
   std::this_thread::sleep_for(200ms);
-  p.ends(is_granted, "A and B hold the lock at the same time, because B compares A's clock with its "
-                     "own.");
+  p.ends(is_granted,
+         "A and B hold the lock at the same time, because B compares A's clock with its "
+         "own.");
 }
 
 void clocks_apart_holdfast(play& p) {
@@ -203,8 +206,10 @@ void clocks_apart_holdfast(play& p) {
 
 std::vector<story> redis_stamp_stories() {
   return {
-      {"dead-lock-race", "Two clients race to delete a dead lock",
-       "The lock's value is the time at which it ends, because the key itself never expires. C1 has "
+      {"dead-lock-race",
+       "Two clients race to delete a dead lock",
+       "The lock's value is the time at which it ends, because the key itself never expires. C1 "
+       "has "
        "crashed. C2 and C3 both read a time that has passed, and both replace the lock.",
        "DEL removes whatever is stored when it arrives, which is no longer what was read. GETSET "
        "replaces and returns the old value in one step, so one client wins. With holdfast the "
@@ -213,7 +218,8 @@ std::vector<story> redis_stamp_stories() {
        {{"GET, DEL, SETNX", verdict::breaks, race_by_del},
         {"GET, GETSET", verdict::stands, race_by_getset},
         {"holdfast", verdict::stands, race_holdfast}}},
-      {"overwritten-stamp", "The loser of GETSET overwrites the holder's time stamp",
+      {"overwritten-stamp",
+       "The loser of GETSET overwrites the holder's time stamp",
        "The lock's value is the time at which it ends, and a dead one is replaced with GETSET. The "
        "client that loses the race has written too.",
        "The value is the holder's only proof of ownership, and GETSET lets every client change it. "
@@ -221,8 +227,10 @@ std::vector<story> redis_stamp_stories() {
        server::redis,
        {{"GETSET, release if the time is one's own", verdict::breaks, overwritten_stamp},
         {"holdfast", verdict::stands, overwritten_stamp_holdfast}}},
-      {"clocks-apart", "The clocks of two clients differ",
-       "The lock's value is the time at which it ends. A writes it by its own clock, and B compares "
+      {"clocks-apart",
+       "The clocks of two clients differ",
+       "The lock's value is the time at which it ends. A writes it by its own clock, and B "
+       "compares "
        "it with another clock, which is an hour ahead.",
        "Clocks of different machines must not be compared. One clock, the server's, decides when a "
        "lease ends.",

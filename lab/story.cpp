@@ -27,7 +27,8 @@ const std::vector<story>& all_stories() {
   static const std::vector<story> all = [] {
     std::vector<story> joined;
     for (auto of_file : {redis_release_stories, redis_stamp_stories, redis_lease_stories,
-                         redis_pause_stories}) {
+                         redis_pause_stories, redis_failover_stories, redlock_stories,
+                         zookeeper_stories, mysql_lock_stories, mysql_data_stories}) {
       for (story& s : of_file()) joined.push_back(std::move(s));
     }
     return joined;
@@ -69,8 +70,7 @@ std::string run(const variant& v, play& p) {
     return e.what();
   }
   p.line.finish();
-  if (v.expected == verdict::breaks)
-    return p.has_damage ? "" : "the damage did not come about";
+  if (v.expected == verdict::breaks) return p.has_damage ? "" : "the damage did not come about";
   if (p.has_damage) return "there is damage";
   if (v.expected == verdict::stands && !p.line.overlaps().empty())
     return "two clients held the lock at the same time";

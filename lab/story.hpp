@@ -25,7 +25,9 @@ struct play {
   bool has_damage = false;
   std::string outcome;  // one or two sentences
 
+  // The end of the events; what follows, such as closing clients, is not drawn.
   void ends(bool damage, std::string text) {
+    line.finish();
     has_damage = damage;
     outcome = std::move(text);
   }

@@ -12,10 +12,11 @@ enum class activity : unsigned char {
   holds,     // the client has the lock, and the store agrees
   believes,  // the client acts as a holder, and the store no longer agrees
   left,      // the client is dead, and the store keeps its lock
+  other,     // the client has another lock than the others
   stopped,   // the client's process does not run
   waits,     // the client waits for the lock
 };
-inline constexpr std::size_t activities = 5;
+inline constexpr std::size_t activities = 6;
 
 enum class tone : unsigned char { plain, good, bad };
 
@@ -76,11 +77,15 @@ class actor {
   void believes(std::string text) { start(activity::believes, std::move(text), tone::bad); }
   void leaves_its_lock(std::string text) { start(activity::left, std::move(text), tone::bad); }
   void stops(std::string text) { start(activity::stopped, std::move(text), tone::plain); }
+  void has_another(std::string text) { start(activity::other, std::move(text), tone::plain); }
   void waits(std::string text) { start(activity::waits, std::move(text), tone::plain); }
   void ends(std::string text, tone how = tone::plain) {
     on_.note(lane_, std::move(text), how);
     on_.end(lane_);
   }
+  // For many turns in a row, which would need too many events.
+  void begin_turn() { on_.begin(lane_, activity::holds); }
+  void end_turn() { on_.end(lane_); }
 
  private:
   void start(activity what, std::string text, tone how) {

@@ -13,25 +13,29 @@ constexpr double plot_left = margin + label_width, plot_width = width - plot_lef
 constexpr double mark_radius = 8;
 constexpr std::size_t columns = 84;  // of an event's text
 
-constexpr std::array<const char*, activities> classes{"holds", "believes", "left", "stopped",
-                                                     "waits"};
-constexpr std::array<const char*, activities> meanings{
-    "holds the lock", "believes that it holds the lock", "dead, its lock remains",
-    "process stopped", "waits"};
+constexpr std::array<const char*, activities> classes{"holds", "believes", "left",
+                                                      "other", "stopped",  "waits"};
+constexpr std::array<const char*, activities> meanings{"holds the lock",
+                                                       "believes that it holds the lock",
+                                                       "dead, its lock remains",
+                                                       "has a lock of its own",
+                                                       "process stopped",
+                                                       "waits"};
 
 // The card has a background of its own, because a page may have another scheme than the system.
 constexpr const char* style = R"(<style>
 :root { --card: #ffffff; --ink: #1f2328; --faint: #6e7781; --grid: #d8dee4; --green: #1a7f37;
-  --red: #cf222e; --amber: #bf8700; --violet: #8250df; }
+  --red: #cf222e; --amber: #bf8700; --violet: #8250df; --blue: #0969da; }
 @media (prefers-color-scheme: dark) { :root { --card: #161b22; --ink: #e6edf3; --faint: #8d96a0;
   --grid: #30363d; --green: #3fb950; --red: #f85149; --amber: #d29922;
-  --violet: #a371f7; } }
+  --violet: #a371f7; --blue: #58a6ff; } }
 text { font: 13px ui-monospace, Menlo, Consolas, monospace; fill: var(--ink); white-space: pre; }
 .card { fill: var(--card); stroke: var(--grid); }
 .head { font: bold 15px sans-serif; } .faint { fill: var(--faint); }
 .good { fill: var(--green); } .bad { fill: var(--red); }
 .grid { stroke: var(--grid); } .holds { fill: var(--green); } .believes { fill: var(--red); }
-.stopped { fill: var(--amber); } .left { fill: var(--violet); } .waits { fill: var(--grid); }
+.stopped { fill: var(--amber); } .left { fill: var(--violet); }
+.other { fill: var(--blue); } .waits { fill: var(--grid); }
 .both { fill: var(--red); opacity: 0.18; }
 .mark { fill: var(--card); stroke: var(--ink); } .number { font-size: 11px; text-anchor: middle; }
 </style>
@@ -40,10 +44,14 @@ text { font: 13px ui-monospace, Menlo, Consolas, monospace; fill: var(--ink); wh
 std::string escaped(const std::string& text) {
   std::string all;
   for (const char c : text) {
-    if (c == '<') all += "&lt;";
-    else if (c == '>') all += "&gt;";
-    else if (c == '&') all += "&amp;";
-    else all += c;
+    if (c == '<')
+      all += "&lt;";
+    else if (c == '>')
+      all += "&gt;";
+    else if (c == '&')
+      all += "&amp;";
+    else
+      all += c;
   }
   return all;
 }
@@ -54,9 +62,7 @@ std::string number(double n) {
   return text.data();
 }
 
-const char* class_of(tone t) {
-  return t == tone::good ? "good" : t == tone::bad ? "bad" : "plain";
-}
+const char* class_of(tone t) { return t == tone::good ? "good" : t == tone::bad ? "bad" : "plain"; }
 
 class sheet {
  public:
@@ -75,9 +81,9 @@ class sheet {
              "\"/>\n";
   }
   void mark(double x, double center, std::size_t n) {
-    body_ += "<circle class=\"mark\" cx=\"" + number(x) + "\" cy=\"" + number(center) +
-             "\" r=\"" + number(mark_radius) + "\"/><text class=\"number\" x=\"" + number(x) +
-             "\" y=\"" + number(center + 4) + "\">" + std::to_string(n) + "</text>\n";
+    body_ += "<circle class=\"mark\" cx=\"" + number(x) + "\" cy=\"" + number(center) + "\" r=\"" +
+             number(mark_radius) + "\"/><text class=\"number\" x=\"" + number(x) + "\" y=\"" +
+             number(center + 4) + "\">" + std::to_string(n) + "</text>\n";
   }
   std::string whole(const char* title) const {
     const std::string size = number(width) + "\" height=\"" + number(y);

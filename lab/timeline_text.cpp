@@ -13,6 +13,7 @@ constexpr const char* green = "32";
 constexpr const char* red = "1;31";
 constexpr const char* yellow = "33";
 constexpr const char* magenta = "35";
+constexpr const char* cyan = "36";
 constexpr const char* faint = "2";
 
 struct look {
@@ -25,6 +26,7 @@ constexpr std::array<look, activities> looks{{
     {"█", green, "holds the lock"},
     {"▒", red, "believes that it holds the lock"},
     {"▚", magenta, "dead, its lock remains"},
+    {"▆", cyan, "has a lock of its own"},
     {"░", yellow, "process stopped"},
     {"·", faint, "waits"},
 }};
@@ -34,9 +36,7 @@ std::string painted(const std::string& text, const char* ansi, colour c) {
   return std::string("\x1b[") + ansi + 'm' + text + "\x1b[0m";
 }
 
-const char* ansi_of(tone t) {
-  return t == tone::good ? green : t == tone::bad ? red : "39";
-}
+const char* ansi_of(tone t) { return t == tone::good ? green : t == tone::bad ? red : "39"; }
 
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.resize(width, ' ');
@@ -88,6 +88,7 @@ class drawing {
     }
     std::string all = padded(line_.lanes()[lane], label_width);
     while (!row.empty() && !row.back()) row.pop_back();
+    if (row.empty()) return line_.lanes()[lane] + '\n';
     for (const look* cell : row) all += cell ? painted(cell->cell, cell->ansi, colour_) : " ";
     return all + '\n';
   }
@@ -111,6 +112,7 @@ class drawing {
                 row.begin() + static_cast<std::ptrdiff_t>(column(o.end)) + 1, true);
     if (std::find(row.begin(), row.end(), true) == row.end()) return {};
     std::string all = padded("TWO HOLDERS", label_width);
+    while (!row.back()) row.pop_back();
     for (const bool is_double : row) all += is_double ? "!" : " ";
     return painted(all, red, colour_) + '\n';
   }
@@ -163,8 +165,10 @@ std::string ending_of(const variant& v, const play& p, const std::string& proble
   const char* ansi = v.expected == verdict::breaks ? red : green;
   const std::string result = std::string("=> ") + to_text(v.expected) + ": ";
   if (!problem.empty())
-    return '\n' + painted("=> FAILED, expected \"" + std::string(to_text(v.expected)) +
-                              "\": " + problem, red, c) + "\n\n";
+    return '\n' +
+           painted("=> FAILED, expected \"" + std::string(to_text(v.expected)) + "\": " + problem,
+                   red, c) +
+           "\n\n";
   const auto lines = wrapped(result + p.outcome, text_width - 2);
   std::string all = "\n";
   for (const std::string& line : lines) all += painted(line, ansi, c) + '\n';
