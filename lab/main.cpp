@@ -107,6 +107,8 @@ int write_svgs(const std::vector<const story*>& stories, const std::filesystem::
     if (!write_file(folder / (std::string(s->name) + ".svg"), to_svg(*s, plays)))
       return exit_unwritable;
   }
+  std::printf("%d pictures drawn, %d stories failed, %d skipped\n", sum.stood, sum.failed,
+              sum.skipped);
   return sum.exit_code();
 }
 
@@ -116,7 +118,8 @@ int usage(const std::string& problem) {
 }
 
 int list() {
-  for (const story& s : all_stories()) std::printf("%-28s %s\n", s.name, s.title);
+  for (const story& s : all_stories())
+    std::printf("%-26s %-10s %s\n", s.name, to_text(s.needs), s.title);
   return 0;
 }
 

@@ -1,6 +1,8 @@
 // Data in MariaDB that clients read, compute and write back.
 #include <holdfast/optimistic.hpp>
 
+#include <array>
+#include <atomic>
 #include <thread>
 
 #include "lab/mariadb.hpp"
@@ -15,6 +17,7 @@ using testkit::mariadb_link;
 using testkit::mariadb_server;
 
 constexpr int items = 10;
+constexpr auto time_between_sales = 10ms;
 
 mariadb_server& shop() {
   mariadb_server& server = emptied_mariadb();
@@ -63,13 +66,16 @@ void sell_out(play& p, mariadb_server& server, const char* how, Sell sell, const
   actor a(p.line, "shop A"), b(p.line, "shop B"), stock(p.line, "the stock");
   stock.note("10 items left");
   std::atomic<int> by_a{0}, by_b{0};
-  const auto run_shop = [&](actor& lane, std::atomic<int>& sold) {
+  const auto run_shop = [&](actor& lane, std::atomic<int>& sold, std::size_t number) {
     lane.note(how);
-    while (sell(lane)) ++sold;
+    while (sell(lane, number)) {
+      ++sold;
+      std::this_thread::sleep_for(time_between_sales);
+    }
     lane.note("reads 0: sold out, after " + std::to_string(sold) + " sales");
   };
-  std::jthread first([&] { run_shop(a, by_a); });
-  std::jthread second([&] { run_shop(b, by_b); });
+  std::jthread first([&] { run_shop(a, by_a, 0); });
+  std::jthread second([&] { run_shop(b, by_b, 1); });
   first.join();
   second.join();
   mariadb_link look = server.link();
@@ -80,18 +86,14 @@ void sell_out(play& p, mariadb_server& server, const char* how, Sell sell, const
 
 void oversell_locked(play& p) {
   mariadb_server& server = shop();
-  const auto sell = [&server](actor& lane) {
-    thread_local client own;
-    thread_local std::unique_ptr<mariadb_link> rows;
-    if (!own) {
-      own = client::open(server.url());
-      rows = std::make_unique<mariadb_link>(server.link());
-    }
-    const lease held = own.mutex("stock/1").acquire();
+  std::array<client, 2> shops{client::open(server.url()), client::open(server.url())};
+  std::array<mariadb_link, 2> rows{server.link(), server.link()};
+  const auto sell = [&](actor& lane, std::size_t number) {
+    const lease held = shops[number].mutex("stock/1").acquire();
     lane.begin_turn();
-    const long long seen = left_in(*rows);
+    const long long seen = left_in(rows[number]);
     std::this_thread::sleep_for(10ms);
-    if (seen > 0) write_left(*rows, seen - 1);
+    if (seen > 0) write_left(rows[number], seen - 1);
     lane.end_turn();
     return seen > 0;
   };
@@ -101,10 +103,10 @@ void oversell_locked(play& p) {
 
 void oversell_optimistic(play& p) {
   mariadb_server& server = shop();
-  std::atomic<int> conflicts = 0;
-  const auto sell = [&](actor&) {
-    sql_client own(server);
-    optimistic_table stock(own.own, {.table = "stock"});
+  std::atomic<std::uint32_t> conflicts = 0;
+  std::array<sql_client, 2> shops{sql_client(server), sql_client(server)};
+  const auto sell = [&](actor&, std::size_t number) {
+    optimistic_table stock(shops[number].own, {.table = "stock"});
     const auto done =
         stock.update({{"id", 1}}, [](const sql_columns& row) -> std::optional<sql_columns> {
           const auto left = std::get<std::int64_t>(row.at("left"));
@@ -112,11 +114,12 @@ void oversell_optimistic(play& p) {
           if (left == 0) return std::nullopt;
           return sql_columns{{"left", left - 1}};
         });
-    conflicts += static_cast<int>(done.conflicts);
+    conflicts += done.conflicts;
     return bool(done);
   };
   sell_out(p, server, "for each sale: read the row and its version; write if it is the same", sell,
            ": a write with an old version is refused, and the shop reads again.");
+  p.outcome += " Refused: " + std::to_string(conflicts) + '.';
 }
 
 constexpr const char* create_articles =

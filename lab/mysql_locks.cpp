@@ -168,7 +168,7 @@ void crashed_owner_holdfast(play& p) {
     parent.receive();
   });
   require(dies.receive() == "held", "A gets the lock");
-  const client second = client::open(url);
+  const client second = client::open(server.url() + "?strategy=insert");
   a.holds("acquire(), ttl 1 s: its record is inserted, with its lease");
   std::this_thread::sleep_for(100ms);
   dies.kill();
@@ -189,11 +189,11 @@ void clean_up_naive(play& p) {
   actor a(p.line, "client A"), b(p.line, "client B"), job(p.line, "clean-up");
   mariadb_link first = server.link(), second = server.link(), cleaner = server.link();
   first.query(insert_by("A"));
-  a.holds("INSERT INTO record ('nightly', 'A'): OK. The work takes 800 ms");
-  std::this_thread::sleep_for(600ms);
+  a.holds("INSERT INTO record ('nightly', 'A'): OK. The work takes 1.5 s");
+  std::this_thread::sleep_for(1200ms);
   const auto deleted =
-      cleaner.query("DELETE FROM record WHERE created < NOW(6) - INTERVAL 0.5 SECOND").affected;
-  job.bad("DELETE FROM record WHERE created < NOW(6) - INTERVAL 0.5 SECOND: " +
+      cleaner.query("DELETE FROM record WHERE created < NOW(6) - INTERVAL 1 SECOND").affected;
+  job.bad("DELETE FROM record WHERE created < NOW(6) - INTERVAL 1 SECOND: " +
           std::to_string(deleted) + " row");
   a.believes("its record is deleted; A lives and works");
   const bool is_granted = second.error_of(insert_by("B")) == 0;
@@ -206,12 +206,12 @@ void clean_up_naive(play& p) {
 
 void clean_up_holdfast(play& p) {
   mariadb_server& server = emptied_mariadb();
-  const std::string url = server.url() + "?strategy=insert&ttl=500ms";
+  const std::string url = server.url() + "?strategy=insert&ttl=1s";
   const client first = client::open(url), second = client::open(url);
   actor a(p.line, "client A"), b(p.line, "client B"), job(p.line, "clean-up");
   lease own = first.mutex("nightly").acquire();
-  a.holds("acquire(), ttl 500 ms, renewed automatically. The work takes 800 ms");
-  std::this_thread::sleep_for(600ms);
+  a.holds("acquire(), ttl 1 s, renewed automatically. The work takes 1.5 s");
+  std::this_thread::sleep_for(1200ms);
   const std::size_t deleted = second.prune();
   job.good("client::prune(): " + std::to_string(deleted) + " rows, as no lease has ended");
   const lease next = second.mutex("nightly").try_acquire();
@@ -255,7 +255,7 @@ std::vector<story> mysql_lock_stories() {
         {"holdfast, ?strategy=insert", verdict::stands, crashed_owner_holdfast}}},
       {"clean-up-job",
        "A clean-up job frees the lock of a living owner",
-       "Because records of crashed owners remain, a job deletes records that are older than half a "
+       "Because records of crashed owners remain, a job deletes records that are older than a "
        "second. The owner lives, but works longer.",
        "The age of a record does not show whether its owner lives. A renewal does.",
        server::mariadb,

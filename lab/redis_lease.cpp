@@ -61,9 +61,9 @@ void long_work_renewed(play& p) {
   redis_server server;
   const client first = client::open(server.url()), second = client::open(server.url());
   actor a(p.line, "client A"), b(p.line, "client B");
-  lease own = first.mutex(work).acquire({.ttl = 500ms});
+  lease own = first.mutex(work).acquire({.ttl = 1s});
   const auto end = own.expires();
-  a.holds("acquire(), ttl 500 ms, renewed automatically. The work will take 1200 ms");
+  a.holds("acquire(), ttl 1 s, renewed automatically. The work will take 1800 ms");
   b.waits("acquire(): busy, waits");
   std::jthread waiter([&] {
     const lease next = second.mutex(work).acquire();
@@ -71,8 +71,8 @@ void long_work_renewed(play& p) {
     std::this_thread::sleep_for(200ms);
     b.ends("release()");
   });
-  std::this_thread::sleep_for(600ms);
-  a.good("600 ms have passed: the lease was renewed, held() is true");
+  std::this_thread::sleep_for(1200ms);
+  a.good("1200 ms have passed: the lease was renewed, held() is true");
   const bool is_renewed = own.held() && own.expires() > end;
   std::this_thread::sleep_for(600ms);
   const bool is_held = own.held();

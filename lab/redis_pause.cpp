@@ -18,7 +18,7 @@ using testkit::redis_server;
 using testkit::tcp_proxy;
 
 constexpr const char* lease_name = naive_redis::key;
-constexpr const char* report = "report";  // what the lock protects
+constexpr const char* report_key = "report";  // what the lock protects
 
 // What each pause does: A gets the lock, stops, and goes on when B has written.
 struct paused_holder {
@@ -54,7 +54,7 @@ void pause_naive(play& p) {
     naive_redis own(server);
     if (own.set_nx_px("A", 400ms)) parent.send("held");
     parent.receive();
-    own.command({"SET", report, "A"});
+    own.command({"SET", report_key, "A"});
     parent.send("written");
   });
   naive_redis second(server);
@@ -63,12 +63,12 @@ void pause_naive(play& p) {
   wait_until("B gets the lock", [&] { return second.set_nx_px("B", 10s); });
   s.b.holds("SET lock B NX PX 10000: OK, because A's lease has ended");
   std::this_thread::sleep_for(100ms);
-  second.command({"SET", report, "B"});
+  second.command({"SET", report_key, "B"});
   s.data.note("SET report B, by B");
   std::this_thread::sleep_for(100ms);
   s.go_on_and_write();
   s.data.bad("SET report A, by A: OK");
-  s.judge(p, server.command({"GET", report}).text,
+  s.judge(p, server.command({"GET", report_key}).text,
           "A's older report has replaced B's, and no client got an error.", "");
 }
 
@@ -81,7 +81,7 @@ void pause_unfenced(play& p) {
     naive_redis own(server);
     if (held.held()) parent.send("held");
     parent.receive();
-    own.command({"SET", report, "A"});
+    own.command({"SET", report_key, "A"});
     parent.send(held.held() ? "held" : "lost");
   });
   const client second = client::open(server.url());
@@ -90,14 +90,14 @@ void pause_unfenced(play& p) {
   const lease next = second.mutex(lease_name).acquire();
   s.b.holds("granted, because A's lease has ended");
   std::this_thread::sleep_for(100ms);
-  server.command({"SET", report, "B"});
+  server.command({"SET", report_key, "B"});
   s.data.note("SET report B, by B");
   std::this_thread::sleep_for(100ms);
   const std::string status = s.go_on_and_write();
   s.data.bad("SET report A, by A: OK");
   s.a.ends("now held() is false: too late", tone::bad);
   require(status == "lost", "A knows after the write");
-  s.judge(p, server.command({"GET", report}).text,
+  s.judge(p, server.command({"GET", report_key}).text,
           "A's check was true when A made it. No lock, holdfast included, can stop a write after "
           "the check.",
           "");
@@ -108,13 +108,13 @@ void pause_fenced(play& p) {
   paused_holder s(p, [&](const lines& parent) {
     const client mine = client::open(server.url());
     const lease held = mine.mutex(lease_name).acquire({.ttl = 400ms, .renew = renewal::manual});
-    redis_guard guard(mine, report);
+    redis_guard guard(mine, report_key);
     if (held.held()) parent.send("held");
     parent.receive();
     parent.send(guard.write(held, "A") ? "written" : "refused");
   });
   const client second = client::open(server.url());
-  redis_guard guard(second, report);
+  redis_guard guard(second, report_key);
   s.hold_and_stop("acquire(), ttl 400 ms: granted. held() is true, so A will write");
   s.b.waits("acquire(): busy, waits");
   const lease next = second.mutex(lease_name).acquire();
@@ -127,25 +127,25 @@ void pause_fenced(play& p) {
   s.data.good("A's write with its smaller token: " + status);
   s.a.ends("its write was refused");
   require(status == "refused" || status == "written", "A has tried");
-  s.judge(p, server.command({"GET", report}).text, "A's write was accepted.",
+  s.judge(p, server.command({"GET", report_key}).text, "A's write was accepted.",
           "A acted as the holder beside B, but the data refused its token.");
 }
 
 // The write is on its way when the lease ends.
-void in_flight(play& p, bool is_fenced) {
+void late_request(play& p, bool is_fenced) {
   redis_server server;
   tcp_proxy proxy(server.port());
   const client first = client::open(server.url()), second = client::open(server.url()),
                writer = client::open(proxy.url() + "?op-timeout=20s");
   testkit::redis_link plain("127.0.0.1", proxy.port());
-  redis_guard guard(second, report), slow_guard(writer, report);
+  redis_guard guard(second, report_key), slow_guard(writer, report_key);
   actor a(p.line, "client A"), b(p.line, "client B"), data(p.line, "the report");
   lease held = first.mutex(lease_name).acquire({.ttl = 400ms, .renew = renewal::manual});
   a.holds("acquire(), ttl 400 ms: granted");
   std::this_thread::sleep_for(100ms);
   proxy.set(direction::to_server, {.hold = true});
   bool is_stored = true;
-  if (!is_fenced) plain.send({"SET", report, "A"});
+  if (!is_fenced) plain.send({"SET", report_key, "A"});
   std::jthread writes([&] {
     if (is_fenced) is_stored = slow_guard.write(held.token(), held.owner(), "A");
   });
@@ -158,14 +158,14 @@ void in_flight(play& p, bool is_fenced) {
   if (is_fenced) {
     require(guard.write(next, "B"), "B writes");
   } else {
-    server.command({"SET", report, "B"});
+    server.command({"SET", report_key, "B"});
   }
   data.note("B's write: stored");
   std::this_thread::sleep_for(100ms);
   proxy.set(direction::to_server, {});
   writes.join();
   if (!is_fenced) plain.receive();
-  const std::string stored = server.command({"GET", report}).text;
+  const std::string stored = server.command({"GET", report_key}).text;
   if (is_stored) data.bad("A's write arrives: stored. The report is \"" + stored + '"');
   if (!is_stored) data.good("A's write arrives: refused. The report is \"" + stored + '"');
   std::this_thread::sleep_for(100ms);
@@ -176,8 +176,8 @@ void in_flight(play& p, bool is_fenced) {
                               "and stopped in time.");
 }
 
-void in_flight_unfenced(play& p) { in_flight(p, false); }
-void in_flight_fenced(play& p) { in_flight(p, true); }
+void late_unfenced(play& p) { late_request(p, false); }
+void late_fenced(play& p) { late_request(p, true); }
 
 }  // namespace
 
@@ -196,15 +196,15 @@ std::vector<story> redis_pause_stories() {
        {{"SET NX PX", verdict::breaks, pause_naive},
         {"holdfast, without a token", verdict::breaks, pause_unfenced},
         {"holdfast, with a fencing token", verdict::fence_stands, pause_fenced}}},
-      {"write-in-flight",
+      {"late-request",
        "A write that is already on its way",
        "A sends its write while it holds the lock, and the network delays it. The lease of A ends, "
        "and "
        "A stops, as it should.",
        "A client cannot take back a request. The data must recognize it as late.",
        server::redis,
-       {{"holdfast, without a token", verdict::breaks, in_flight_unfenced},
-        {"holdfast, with a fencing token", verdict::fence_stands, in_flight_fenced}}},
+       {{"holdfast, without a token", verdict::breaks, late_unfenced},
+        {"holdfast, with a fencing token", verdict::fence_stands, late_fenced}}},
   };
 }
 

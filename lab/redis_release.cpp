@@ -59,7 +59,7 @@ void crash_before_expire_holdfast(play& p) {
   });
   require(holder.receive() == "open", "A has a client");
   naive_redis look(server);
-  const client other = client::open(server.url() + "?ttl=1s");
+  const client other = client::open(server.url());
   actor a(p.line, "client A"), b(p.line, "client B");
   proxy.set(direction::to_client, {.hold = true});
   a.note("acquire(), ttl 1 s: one script sets the lock and its end");
@@ -129,9 +129,9 @@ void get_then_delete_naive(play& p) {
   redis_server server;
   naive_redis own(server), second(server), third(server);
   actor a(p.line, "client A"), b(p.line, "client B"), c(p.line, "client C");
-  require(own.set_nx_px("A", 300ms), "A gets the lock");
-  a.holds("SET lock A NX PX 300: OK");
-  wait_until("A's lock has little time left", [&] { return own.pttl() < 60; });
+  require(own.set_nx_px("A", 500ms), "A gets the lock");
+  a.holds("SET lock A NX PX 500: OK");
+  wait_until("A's lock has little time left", [&] { return own.pttl() < 200; });
   require(own.get() == "A", "the lock is still A's");
   a.note("GET lock: A. It is A's own lock, so A will send DEL");
   wait_until("A's lock expires", [&] { return second.is_free(); });
@@ -157,9 +157,9 @@ void get_then_delete_holdfast(play& p) {
                third = client::open(server.url());
   naive_redis look(server);
   actor a(p.line, "client A"), b(p.line, "client B"), c(p.line, "client C");
-  lease own = first.mutex(name).acquire({.ttl = 300ms, .renew = renewal::manual});
-  a.holds("acquire(), ttl 300 ms, not renewed");
-  wait_until("A's lock has little time left", [&] { return look.pttl() < 60; });
+  lease own = first.mutex(name).acquire({.ttl = 500ms, .renew = renewal::manual});
+  a.holds("acquire(), ttl 500 ms, not renewed");
+  wait_until("A's lock has little time left", [&] { return look.pttl() < 200; });
   proxy.set(direction::to_server, {.hold = true});
   std::error_code why;
   std::jthread releases([&] { own.release(why); });
@@ -179,6 +179,56 @@ void get_then_delete_holdfast(play& p) {
                                "finds B's lock and leaves it alone.");
 }
 
+void unheld_release_naive(play& p) {
+  redis_server server;
+  naive_redis own(server), second(server), third(server);
+  actor a(p.line, "client A"), b(p.line, "client B"), c(p.line, "client C");
+  require(own.set_nx_px("A", 10s), "A gets the lock");
+  a.holds("SET lock A NX PX 10000: OK");
+  std::this_thread::sleep_for(100ms);
+  require(!second.set_nx_px("B", 10s), "the lock is busy");
+  b.also_holds("SET lock B NX PX 10000: nil. B does not look at the reply, and works");
+  std::this_thread::sleep_for(100ms);
+  require(second.del(), "B deletes a key");
+  b.ends("finally: DEL lock: 1. B has deleted A's lock", tone::bad);
+  a.believes("its lock is gone; A still works");
+  std::this_thread::sleep_for(50ms);
+  const bool is_granted = third.set_nx_px("C", 10s);
+  c.also_holds("SET lock C NX PX 10000: OK, while A works");
+  std::this_thread::sleep_for(150ms);
+  p.ends(is_granted,
+         "B worked without the lock, and released the lock of A, so that C got it too.");
+}
+
+void unheld_release_holdfast(play& p) {
+  redis_server server;
+  const client first = client::open(server.url()), second = client::open(server.url()),
+               third = client::open(server.url());
+  actor a(p.line, "client A"), b(p.line, "client B"), c(p.line, "client C");
+  lease own = first.mutex(name).acquire();
+  a.holds("acquire(): granted");
+  std::this_thread::sleep_for(100ms);
+  lease none = second.mutex(name).try_acquire();
+  require(!none, "the lock is busy");
+  std::error_code work;
+  try {
+    none.check();
+  } catch (const lock_error& e) {
+    work = e.code();
+  }
+  b.good("try_acquire(): an empty lease. check() before the work throws: " + work.message());
+  std::this_thread::sleep_for(100ms);
+  std::error_code why;
+  none.release(why);
+  b.good("finally: release(): " + why.message() + ". Nothing is sent to the server");
+  std::this_thread::sleep_for(50ms);
+  const lease next = third.mutex(name).try_acquire();
+  c.good("try_acquire(): busy");
+  std::this_thread::sleep_for(150ms);
+  p.ends(next || !own.held() || work != errc::not_held || why != errc::not_held,
+         "the right to release is the lease, and B has none.");
+}
+
 }  // namespace
 
 std::vector<story> redis_release_stories() {
@@ -193,6 +243,15 @@ std::vector<story> redis_release_stories() {
        server::redis,
        {{"SETNX, then EXPIRE", verdict::breaks, crash_before_expire_naive},
         {"holdfast", verdict::stands, crash_before_expire_holdfast}}},
+      {"release-without-lock",
+       "A release of a lock that was never acquired",
+       "The release is DEL in a finally block, and the reply of the acquire is ignored, or the "
+       "acquire has failed before the block.",
+       "DEL needs no proof of ownership. In holdfast a lease is the only thing that can be "
+       "released, and the lease of a failed attempt is empty.",
+       server::redis,
+       {{"SET NX PX, the reply ignored, DEL in any case", verdict::breaks, unheld_release_naive},
+        {"holdfast", verdict::stands, unheld_release_holdfast}}},
       {"expired-holder-deletes",
        "An expired holder deletes its successor's lock",
        "The lock is SET with NX and PX, and the release is DEL. The work of A takes longer than "

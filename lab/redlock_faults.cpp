@@ -19,28 +19,29 @@ using testkit::redlock_servers;
 using testkit::tcp_proxy;
 
 constexpr const char* voted_name = naive_redis::key;
-constexpr const char* max_ttl_ms = "2000";  // of the records: how long a server without data waits
-constexpr const char* limits = "&ttl=2s&max-ttl=2s&op-timeout=5s&close-timeout=100ms";
 
 // Three servers. A's connection to server 3 may be cut: then A has the votes of 1 and 2.
 struct electorate {
-  electorate(play& p, bool is_durable, bool has_shim)
-      : all(3, redlock_servers::history::long_running,
-            redis_options{.durable = is_durable, .clock_shim = has_shim}),
+  // max_ttl: how long a server that has lost its data does not vote.
+  electorate(play& p, std::chrono::seconds max_ttl, const redis_options& of_servers)
+      : all(3, redlock_servers::history::long_running, of_servers),
+        options("?ttl=" + std::to_string(max_ttl.count()) + "s&max-ttl=" +
+                std::to_string(max_ttl.count()) + "s&op-timeout=5s&close-timeout=100ms"),
         a(p.line, "client A"),
         b(p.line, "client B"),
         servers(p.line, "servers") {
     for (std::size_t i = 0; i < all.size(); ++i)
-      all[i].command({"HSET", "holdfast:redlock", "max-ttl", max_ttl_ms});
+      all[i].command({"HSET", "holdfast:redlock", "max-ttl",
+                      std::to_string(std::chrono::milliseconds(max_ttl).count())});
     path.emplace(all[2].port());
   }
   // The URL that A uses.
   std::string url_of_a() {
     return "redlock://127.0.0.1:" + std::to_string(all[0].port()) +
            ",127.0.0.1:" + std::to_string(all[1].port()) +
-           ",127.0.0.1:" + std::to_string(path->port()) + '?' + (limits + 1);
+           ",127.0.0.1:" + std::to_string(path->port()) + options;
   }
-  std::string url_of_b() const { return all.url() + '?' + (limits + 1); }
+  std::string url_of_b() const { return all.url() + options; }
   void cut_a_from_third() { path->set_both({.hold = true}); }
 
   // SET NX PX at these servers: how many have granted it.
@@ -51,6 +52,7 @@ struct electorate {
   }
 
   redlock_servers all;
+  std::string options;
   std::optional<tcp_proxy> path;
   actor a, b, servers;
 };
@@ -69,7 +71,7 @@ void naive_vote(play& p, electorate& on, const std::function<void()>& forget) {
 }
 
 void jump_naive(play& p) {
-  electorate on(p, true, true);
+  electorate on(p, 20s, {.durable = true, .clock_shim = true});
   naive_vote(p, on, [&] {
     on.all[1].set_clock(1min);
     on.servers.bad("the clock of server 2 jumps ahead by a minute: the lock there expires");
@@ -77,9 +79,9 @@ void jump_naive(play& p) {
 }
 
 void jump_minority(play& p) {
-  electorate on(p, true, true);
+  electorate on(p, 20s, {.durable = true, .clock_shim = true});
   const client first = client::open(on.url_of_a()), second = client::open(on.url_of_b());
-  const lease own = first.mutex(voted_name).acquire();
+  const lease own = first.mutex(voted_name).acquire({.ttl = 3s});
   wait_until("all servers have the lock", [&] {
     for (std::size_t i = 0; i < on.all.size(); ++i)
       if (naive_redis(on.all[i]).is_free()) return false;
@@ -98,7 +100,7 @@ void jump_minority(play& p) {
 }
 
 void jump_holdfast(play& p) {
-  electorate on(p, true, true);
+  electorate on(p, 20s, {.durable = true, .clock_shim = true});
   testkit::redis_server store;
   const client first = client::open(on.url_of_a()), second = client::open(on.url_of_b());
   redis_guard data(client::open(store.url()), "report");
@@ -125,7 +127,7 @@ void jump_holdfast(play& p) {
 }
 
 void restart_naive(play& p) {
-  electorate on(p, false, false);
+  electorate on(p, 2s, {});
   naive_vote(p, on, [&] {
     on.all[1].restart(false);
     on.servers.bad("server 2 is restarted; it keeps no data on disk, and is empty");
@@ -133,7 +135,7 @@ void restart_naive(play& p) {
 }
 
 void restart_holdfast(play& p) {
-  electorate on(p, false, false);
+  electorate on(p, 2s, {});
   const client first = client::open(on.url_of_a()), second = client::open(on.url_of_b());
   on.cut_a_from_third();
   const lease own = first.mutex(voted_name).try_acquire_for(10s, {.renew = renewal::manual});

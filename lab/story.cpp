@@ -62,6 +62,15 @@ const char* to_text(verdict v) noexcept {
   return "";
 }
 
+const char* to_text(server s) noexcept {
+  switch (s) {
+    case server::redis: return "redis";
+    case server::zookeeper: return "zookeeper";
+    case server::mariadb: return "mariadb";
+  }
+  return "";
+}
+
 std::string run(const variant& v, play& p) {
   try {
     v.run(p);

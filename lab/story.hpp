@@ -16,7 +16,7 @@ namespace holdfast::lab {
 enum class verdict : unsigned char {
   breaks,        // with the damage
   stands,        // without it, and no two clients held the lock at a time
-  fence_stands,  // without it, although two clients held the lock: the resource refused one
+  fence_stands,  // without it, because the data refused a write that no lock could prevent
 };
 
 // One run of a story's events.
@@ -66,6 +66,7 @@ const story* story_named(std::string_view);
 std::string lacking_for(const story&);
 
 const char* to_text(verdict) noexcept;
+const char* to_text(server) noexcept;
 // Runs the variant and judges its end. Empty: as expected; else what is wrong.
 std::string run(const variant&, play&);
 

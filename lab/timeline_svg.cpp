@@ -8,8 +8,10 @@ namespace holdfast::lab {
 
 namespace {
 
-constexpr double width = 900, margin = 16, label_width = 110, lane_height = 30, line_height = 18;
-constexpr double plot_left = margin + label_width, plot_width = width - plot_left - 2 * margin;
+constexpr double sheet_width = 900, margin = 16, label_width = 110, lane_height = 30,
+                 line_height = 18;
+constexpr double plot_left = margin + label_width,
+                 plot_width = sheet_width - plot_left - 2 * margin;
 constexpr double mark_radius = 8;
 constexpr std::size_t columns = 84;  // of an event's text
 
@@ -86,11 +88,11 @@ class sheet {
              number(center + 4) + "\">" + std::to_string(n) + "</text>\n";
   }
   std::string whole(const char* title) const {
-    const std::string size = number(width) + "\" height=\"" + number(y);
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) + ' ' +
+    const std::string size = number(sheet_width) + "\" height=\"" + number(y);
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(sheet_width) + ' ' +
            number(y) + "\" width=\"" + size + "\" role=\"img\">\n<title>" + escaped(title) +
            "</title>\n" + style + "<rect class=\"card\" x=\"0.5\" y=\"0.5\" rx=\"6\" width=\"" +
-           number(width - 1) + "\" height=\"" + number(y - 1) + "\"/>\n" + body_ + "</svg>\n";
+           number(sheet_width - 1) + "\" height=\"" + number(y - 1) + "\"/>\n" + body_ + "</svg>\n";
   }
 
  private:
@@ -117,12 +119,13 @@ class panel {
   double at(double time) const { return plot_left + time / line_.length() * plot_width; }
 
   void lanes() {
+    constexpr double room_of_label = 60;
     const double top = sheet_.y + 4;
     const double bottom = top + lane_height * static_cast<double>(line_.lanes().size());
     const double tick = tick_of(line_.length());
     for (double time = 0; time <= line_.length(); time += tick) {
       sheet_.vertical(at(time), top, bottom);
-      sheet_.text(at(time), in_ms(time), "faint");
+      if (at(time) + room_of_label < sheet_width) sheet_.text(at(time), in_ms(time), "faint");
     }
     for (const interval& o : line_.overlaps())
       sheet_.rect("both", at(o.begin), top, std::max(at(o.end) - at(o.begin), 2.0), bottom - top);

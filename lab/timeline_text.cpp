@@ -7,7 +7,7 @@ namespace holdfast::lab {
 
 namespace {
 
-constexpr std::size_t label_width = 12;
+constexpr std::size_t label_columns = 12;
 constexpr std::size_t cells = 80;  // of a bar; marks may stand a few columns further right
 constexpr const char* green = "32";
 constexpr const char* red = "1;31";
@@ -69,14 +69,14 @@ class drawing {
   }
 
   std::string axis() const {
-    std::string row(cells + label_width, ' ');
+    std::string row(cells + label_columns, ' ');
     const double tick = tick_of(line_.length());
     for (double at = 0; at <= line_.length(); at += tick) {
       const std::string mark = '|' + (at > 0 ? std::to_string(static_cast<long>(at)) : "0 ms");
       row.replace(column(at), mark.size(), mark);
     }
     row.erase(row.find_last_not_of(' ') + 1);
-    return padded("", label_width) + painted(row, faint, colour_) + '\n';
+    return padded("", label_columns) + painted(row, faint, colour_) + '\n';
   }
 
   std::string bar(std::size_t lane) const {
@@ -86,7 +86,7 @@ class drawing {
       for (std::size_t i = column(s.begin); i <= column(s.end); ++i)
         row[i] = &looks[static_cast<std::size_t>(s.what)];
     }
-    std::string all = padded(line_.lanes()[lane], label_width);
+    std::string all = padded(line_.lanes()[lane], label_columns);
     while (!row.empty() && !row.back()) row.pop_back();
     if (row.empty()) return line_.lanes()[lane] + '\n';
     for (const look* cell : row) all += cell ? painted(cell->cell, cell->ansi, colour_) : " ";
@@ -102,7 +102,7 @@ class drawing {
       const std::size_t at = std::max(column(e.at), row.empty() ? 0 : row.size() + 1);
       row = padded(row, at) + std::to_string(i + 1);
     }
-    return padded("", label_width) + row + '\n';
+    return padded("", label_columns) + row + '\n';
   }
 
   std::string overlaps() const {
@@ -111,7 +111,7 @@ class drawing {
       std::fill(row.begin() + static_cast<std::ptrdiff_t>(column(o.begin)),
                 row.begin() + static_cast<std::ptrdiff_t>(column(o.end)) + 1, true);
     if (std::find(row.begin(), row.end(), true) == row.end()) return {};
-    std::string all = padded("TWO HOLDERS", label_width);
+    std::string all = padded("TWO HOLDERS", label_columns);
     while (!row.back()) row.pop_back();
     for (const bool is_double : row) all += is_double ? "!" : " ";
     return painted(all, red, colour_) + '\n';
@@ -125,17 +125,17 @@ class drawing {
       all += (all.empty() ? "" : "   ") + painted(looks[i].cell, looks[i].ansi, colour_) + ' ' +
              looks[i].meaning;
     }
-    return all.empty() ? "" : padded("", label_width) + all + '\n';
+    return all.empty() ? "" : padded("", label_columns) + all + '\n';
   }
 
   std::string events() const {
     constexpr std::size_t time_width = 9;
-    constexpr std::size_t before = 4 + time_width + 2 + label_width;
+    constexpr std::size_t before = 4 + time_width + 2 + label_columns;
     std::string all;
     for (std::size_t i = 0; i < line_.events().size(); ++i) {
       const event& e = line_.events()[i];
       std::string start = right(std::to_string(i + 1), 4) + right(in_ms(e.at), time_width) + "  " +
-                          padded(line_.lanes()[e.lane], label_width);
+                          padded(line_.lanes()[e.lane], label_columns);
       for (const std::string& piece : wrapped(e.text, text_width - before)) {
         all += start + painted(piece, ansi_of(e.how), colour_) + '\n';
         start = padded("", before);

@@ -15,8 +15,8 @@ class lines {
   int in = -1, out = -1;
 };
 
-// A fork of this process that runs `body` and ends. A story makes it before its own clients: threads
-// do not survive a fork.
+// A fork of this process that runs `body` and ends. A story makes it before its own clients,
+// because threads do not survive a fork.
 class worker_process {
  public:
   explicit worker_process(const std::function<void(const lines&)>& body);

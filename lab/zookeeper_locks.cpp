@@ -1,6 +1,8 @@
 // ZooKeeper: a herd of waiters, and a session that times out while its client is stopped.
 #include <holdfast/holdfast.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <deque>
 #include <thread>
 
@@ -15,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using testkit::zookeeper_server;
 
-constexpr std::size_t herd_size = 8;
+constexpr long herd_size = 8;
 
 // One server for all stories of a process, as it takes a second to start. Each play has a lock of
 // its own.
@@ -39,7 +41,7 @@ long reported(const std::string& command, const std::string& word) {
 }
 
 struct waiter {
-  waiter(play& p, const std::string& url, const std::string& lock, std::size_t number)
+  waiter(play& p, const std::string& url, const std::string& lock, long number)
       : connection(client::open(url)),
         lane(p.line, "waiter " + std::to_string(number)),
         thread([this, lock](const std::stop_token& stop) {
@@ -59,7 +61,7 @@ struct waiter {
 
 // A holder releases a lock for which `herd_size` clients wait. Returns how many requests the server
 // has received because of it.
-long release_before_a_herd(play& p, const std::string& layout) {
+long release_before_a_herd(play& p, const std::string& layout, long expected_requests) {
   const std::string url = url_with("session-timeout=30s&" + layout), lock = fresh_name();
   const client first = client::open(url);
   actor holder(p.line, "holder"), server(p.line, "server");
@@ -67,7 +69,7 @@ long release_before_a_herd(play& p, const std::string& layout) {
   holder.holds("acquire(): granted");
   std::deque<waiter> herd;
   const auto watches = [] { return reported("wchs", "Total watches:"); };
-  for (std::size_t i = 1; i <= herd_size; ++i) {
+  for (long i = 1; i <= herd_size; ++i) {
     const long before = watches();
     waiter& w = herd.emplace_back(p, url, lock, i);
     if (i == 1)
@@ -85,12 +87,14 @@ long release_before_a_herd(play& p, const std::string& layout) {
     return std::any_of(herd.begin(), herd.end(),
                        [](const waiter& w) { return w.is_granted.load(); });
   });
+  const auto requests_since = [&] { return reported("srvr", "Received: ") - received; };
+  wait_until("the requests arrive", [&] { return requests_since() >= expected_requests; });
   std::this_thread::sleep_for(200ms);
-  const long requests = reported("srvr", "Received: ") - received;
+  const long requests = requests_since();
   const long messages = reported("srvr", "Sent: ") - sent;
   const std::string counts = "since the release: " + std::to_string(requests) +
                              " requests received, " + std::to_string(messages) + " messages sent";
-  if (requests >= static_cast<long>(herd_size))
+  if (requests >= herd_size)
     server.bad(counts);
   else
     server.good(counts);
@@ -101,26 +105,27 @@ long release_before_a_herd(play& p, const std::string& layout) {
 }
 
 void herd_of_one_node(play& p) {
-  const long requests = release_before_a_herd(p, "layout=node&unsafe=1");
-  p.ends(requests >= static_cast<long>(herd_size),
+  const long requests = release_before_a_herd(p, "layout=node&unsafe=1", herd_size);
+  p.ends(requests >= herd_size,
          "one release makes each of the " + std::to_string(herd_size) +
              " waiters try again, and all but one in vain. With n waiters, n releases cost n*n "
              "requests.");
 }
 
 void herd_with_holdfast(play& p) {
-  const long requests = release_before_a_herd(p, "");
-  p.ends(requests >= static_cast<long>(herd_size),
+  const long requests = release_before_a_herd(p, "", 1);
+  p.ends(requests >= herd_size,
          "each waiter watches the nodes just before its own, so a release wakes the next waiter, "
          "however many wait.");
 }
 
 // A holder whose process is stopped for longer than its session lasts, and goes on.
 struct stopped_session {
-  stopped_session(play& p, const std::string& layout, bool checks)
-      : options("session-timeout=1s&" + layout),
+  stopped_session(play& p, const std::string& layout_of_lock, bool checks)
+      : layout(layout_of_lock),
         lock(fresh_name()),
-        process([url = url_with(options), name = lock, checks](const lines& parent) {
+        process([url = url_with("session-timeout=1s&" + layout), name = lock,
+                 checks](const lines& parent) {
           const client mine = client::open(url);
           const lease held = mine.mutex(name).acquire();
           parent.send("held");
@@ -135,7 +140,7 @@ struct stopped_session {
   // Returns A's token, or "lost".
   std::string pause() {
     require(process.receive() == "held", "A gets the lock");
-    const client second = client::open(url_with(options));
+    const client second = client::open(url_with("session-timeout=30s&" + layout));
     a.holds("acquire(): granted. The session timeout is 1 s");
     std::this_thread::sleep_for(100ms);
     process.stop();
@@ -151,7 +156,7 @@ struct stopped_session {
     return process.ask("write");
   }
 
-  std::string options, lock;
+  std::string layout, lock;
   worker_process process;
   actor a, b, data;
   fencing_guard fence;
