@@ -1,0 +1,37 @@
+// A client of the naive locks: single commands, one after the other.
+#pragma once
+#include <chrono>
+#include <string>
+
+#include "testkit/servers/redis_server.hpp"
+
+namespace holdfast::lab {
+
+class naive_redis {
+ public:
+  explicit naive_redis(const testkit::redis_server& s) : link_(s.link()) {}
+
+  bool setnx(const std::string& value) { return number({"SETNX", key, value}) == 1; }
+  bool set_nx_px(const std::string& value, std::chrono::milliseconds ttl) {
+    return !link_.command({"SET", key, value, "NX", "PX", std::to_string(ttl.count())}).is_nil();
+  }
+  std::string getset(const std::string& value) {
+    return link_.command({"GETSET", key, value}).text;
+  }
+  std::string get() { return link_.command({"GET", key}).text; }
+  bool del() { return number({"DEL", key}) == 1; }
+  bool is_free() { return number({"EXISTS", key}) == 0; }
+  long long pttl() { return number({"PTTL", key}); }
+  testkit::redis_reply command(const std::vector<std::string>& words) {
+    return link_.command(words);
+  }
+
+  static constexpr const char* key = "lock";
+
+ private:
+  long long number(const std::vector<std::string>& words) { return link_.command(words).number; }
+
+  testkit::redis_link link_;
+};
+
+}  // namespace holdfast::lab
