@@ -225,7 +225,7 @@ void unheld_release_holdfast(play& p) {
   const lease next = third.mutex(name).try_acquire();
   c.good("try_acquire(): busy");
   std::this_thread::sleep_for(150ms);
-  p.ends(next || !own.held() || work != errc::not_held || why != errc::not_held,
+  p.ends(next || !own.held() || refused != errc::not_held || why != errc::not_held,
          "the right to release is the lease, and B has none.");
 }
 
