@@ -24,23 +24,16 @@ void wait(std::chrono::milliseconds interval, const std::stop_token& stop) {
   never.wait_for(lock, stop, interval, [] { return false; });
 }
 
-lease acquired(const mutex& office, const acquire_options& o, detail::acquire_call& c) {
-  using kind = detail::wait_bound::kind;
-  if (c.bound.what == kind::forever)
-    return c.ec ? office.acquire(o, c.stop, *c.ec) : office.acquire(o, c.stop);
-  // One attempt is a bound of 0.
-  const auto most = c.bound.most;
-  return c.ec ? office.try_acquire_for(most, o, c.stop, *c.ec)
-              : office.try_acquire_for(most, o, c.stop);
-}
-
 }  // namespace
 
 const lease& election::run(std::string_view value, detail::acquire_call c) {
   if (c.ec) c.ec->clear();
   if (is_leader()) return term_;
   take_term().unlock();  // a deposed leader must leave before its client is granted the lock again
-  return begin_term(acquired(office_, {.note = value}, c));
+  const acquire_options options{.note = value};
+  c.options = &options;
+  const detail::lockable_base& lock = office_;
+  return begin_term(lock.acquire_impl(lock_mode::exclusive, std::move(c)));
 }
 
 const lease& election::begin_term(lease next) {

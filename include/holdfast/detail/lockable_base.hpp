@@ -30,6 +30,7 @@ class lockable_base {
  protected:
   friend class async_operation;
   friend class multi_access;
+  friend class holdfast::election;
   // `size` is sizeof(acquire_options) as the caller knows it, so that members can be added.
   lockable_base(const client&, std::string_view name, lockable_traits,
                 const acquire_options& defaults, std::size_t size);
