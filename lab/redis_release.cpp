@@ -210,13 +210,13 @@ void unheld_release_holdfast(play& p) {
   std::this_thread::sleep_for(100ms);
   lease none = second.mutex(name).try_acquire();
   require(!none, "the lock is busy");
-  std::error_code refused;
+  std::error_code at_check;
   try {
     none.check();
   } catch (const lock_error& e) {
-    refused = e.code();
+    at_check = e.code();
   }
-  b.good("try_acquire(): an empty lease. check() before the work throws: " + refused.message());
+  b.good("try_acquire(): an empty lease. check() before the work throws: " + at_check.message());
   std::this_thread::sleep_for(100ms);
   std::error_code why;
   none.release(why);
@@ -225,7 +225,7 @@ void unheld_release_holdfast(play& p) {
   const lease next = third.mutex(name).try_acquire();
   c.good("try_acquire(): busy");
   std::this_thread::sleep_for(150ms);
-  p.ends(next || !own.held() || refused != errc::not_held || why != errc::not_held,
+  p.ends(next || !own.held() || at_check != errc::not_held || why != errc::not_held,
          "the right to release is the lease, and B has none.");
 }
 

@@ -22,7 +22,7 @@ constexpr long herd_size = 8;
 // One server for all stories of a process, as it takes a second to start. Each play has a lock of
 // its own.
 zookeeper_server& shared_zookeeper() {
-  static zookeeper_server one({.config = {"maxSessionTimeout=40000"}});
+  static zookeeper_server one({.config = {"maxSessionTimeout=600000"}});
   return one;
 }
 std::string fresh_name() {
@@ -62,7 +62,7 @@ struct waiter {
 // A holder releases a lock for which `herd_size` clients wait. Returns how many requests the server
 // has received because of it.
 long release_before_a_herd(play& p, const std::string& layout, long expected_requests) {
-  const std::string url = url_with("session-timeout=30s&" + layout), lock = fresh_name();
+  const std::string url = url_with("session-timeout=300s&" + layout), lock = fresh_name();
   const client first = client::open(url);
   actor holder(p.line, "holder"), server(p.line, "server");
   lease own = first.mutex(lock).acquire();
