@@ -124,7 +124,7 @@ void failover_unreplicated(play& p) {
 void failover_replicated(play& p) {
   replicated on(p);
   const client first =
-      client::open(on.master.url() + "?replicas=1&op-timeout=1s&close-timeout=100ms");
+      client::open(on.master.url() + "?replicas=1&op-timeout=3s&close-timeout=100ms");
   on.cut();
   on.a.waits("try_acquire() with ?replicas=1");
   std::error_code why;
