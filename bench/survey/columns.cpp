@@ -98,6 +98,7 @@ std::string summary_of(const results& r) {
   std::string text = r.where.processor + ", " + std::to_string(r.where.processors) +
                      " processors, " + r.where.system + ", kernel " + r.where.kernel + "\n";
   for (const auto& [name, version] : r.versions) text += name + " " + version + "\n";
+  if (r.url.empty()) text += "All servers and workers share these processors.\n";
   std::size_t disturbed = 0;
   for (const cell& c : r.cells)
     disturbed += std::ranges::any_of(c.runs, [](const measurement& m) {

@@ -94,7 +94,9 @@ class mutexes final : public subject {
     leases_.resize(l.workers);
     for (unsigned i = 0; i < l.workers; ++i) {
       const unsigned lock = l.own_locks ? i : 0;
-      mutexes_.push_back(clients_[i % clients_.size()].mutex("survey-" + std::to_string(lock)));
+      // A name belongs to one layout: another one leaves something else under it.
+      const std::string name = "survey-" + std::string(row.name) + '-' + std::to_string(lock);
+      mutexes_.push_back(clients_[i % clients_.size()].mutex(name));
     }
   }
 
