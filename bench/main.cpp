@@ -8,6 +8,7 @@
 #include "all_rows.hpp"
 #include "bars.hpp"
 #include "handoff.hpp"
+#include "option_value.hpp"
 #include "runner.hpp"
 #include "survey/command.hpp"
 
@@ -39,29 +40,11 @@ constexpr const char* usage_text =
     "exit codes: 0 every bar met, 1 a bar or a side condition missed, 64 usage, 70 not measured,\n"
     "            77 skipped: what the row needs is not here\n";
 
-struct usage_error {
-  std::string text;
-};
-
 struct command_line {
   std::string verb, name, bars_file = bench::default_bars_file();
   bench::settings settings;
   std::vector<std::string> passed_on;  // the options as they came
 };
-
-double number(const std::string& option, const std::string& text, double least, double most) {
-  std::size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || !(value >= least && value <= most))
-    throw usage_error{option + " takes a number from " + bench::plain(least) + " to " +
-                      bench::plain(most) + ", not \"" + text + '"'};
-  return value;
-}
 
 command_line parse(const std::vector<std::string>& words) {
   command_line c;
@@ -69,23 +52,25 @@ command_line parse(const std::vector<std::string>& words) {
     const std::string& word = words[i];
     if (word.starts_with("--")) {
       if (word != "--pairs" && word != "--seconds" && word != "--bars")
-        throw usage_error{"unknown option " + word};
-      if (i + 1 == words.size()) throw usage_error{word + " takes a value"};
+        throw bench::usage_error{"unknown option " + word};
+      if (i + 1 == words.size()) throw bench::usage_error{word + " takes a value"};
       const std::string& value = words[++i];
       if (word == "--bars") c.bars_file = value;
-      if (word == "--pairs") c.settings.pairs = static_cast<unsigned>(number(word, value, 5, 1e4));
-      if (word == "--seconds") c.settings.length = bench::seconds(number(word, value, 1e-3, 3600));
+      if (word == "--pairs")
+        c.settings.pairs = static_cast<unsigned>(bench::number_of(word, value, 5, 1e4));
+      if (word == "--seconds")
+        c.settings.length = bench::seconds(bench::number_of(word, value, 1e-3, 3600));
       c.passed_on.insert(c.passed_on.end(), {word, value});
     } else if (c.verb.empty()) {
       c.verb = word;
     } else if (c.name.empty() && c.verb == "ratio") {
       c.name = word;
     } else {
-      throw usage_error{"one word too many: " + word};
+      throw bench::usage_error{"one word too many: " + word};
     }
   }
   if (c.verb != "ratio" && c.verb != "list")
-    throw usage_error{c.verb.empty() ? "what to do?" : "unknown command " + c.verb};
+    throw bench::usage_error{c.verb.empty() ? "what to do?" : "unknown command " + c.verb};
   return c;
 }
 
@@ -116,7 +101,7 @@ int run(const command_line& c) {
   }
   if (c.name.empty()) return bench::run_all_rows(bars, c.passed_on) ? 0 : exit_missed;
   const bench::row* r = bench::find_row(c.name);
-  if (!r) throw usage_error{"no row is called \"" + c.name + "\"; there are " + all_names()};
+  if (!r) throw bench::usage_error{"no row is called \"" + c.name + "\"; there are " + all_names()};
   return bench::run_row(*r, *bench::find_bar(bars, r->name), c.settings) ? 0 : exit_missed;
 }
 
@@ -134,10 +119,7 @@ int main(int argc, char** argv) {
     if (!words.empty() && words[0] == "survey")
       return survey::command({words.begin() + 1, words.end()});
     return run(parse(words));
-  } catch (const survey::usage_error& e) {
-    std::fprintf(stderr, "holdfast_bench: %s\n\n%s", e.text.c_str(), usage_text);
-    return exit_usage;
-  } catch (const usage_error& e) {
+  } catch (const bench::usage_error& e) {
     std::fprintf(stderr, "holdfast_bench: %s\n\n%s", e.text.c_str(), usage_text);
     return exit_usage;
   } catch (const bench::row_skipped& e) {

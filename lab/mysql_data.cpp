@@ -212,8 +212,7 @@ std::vector<story> mysql_data_stories() {
        "A form for a new article needs an id, so the row is inserted when the form is opened. The "
        "transaction of that insert is rolled back after the id was handed out.",
        "An id is certain after COMMIT, and an UPDATE of no rows is no error for the server. A "
-       "draft "
-       "is committed before its id is used, and a submit reports a draft that is gone.",
+       "draft is committed before its id is used, and a submit reports a draft that is gone.",
        server::mariadb,
        {{"INSERT in an open transaction, UPDATE later", verdict::breaks, rollback_naive},
         {"holdfast, draft_table, committed", verdict::stands, rollback_draft},
@@ -221,8 +220,7 @@ std::vector<story> mysql_data_stories() {
       {"oversell",
        "Two shops sell ten items",
        "Two shops sell from one stock of ten items. Each reads the number, sells one item and "
-       "writes "
-       "the number less one.",
+       "writes the number less one.",
        "Read, compute and write must be one step for the others: under a lock, or with a version "
        "that the write compares.",
        server::mariadb,

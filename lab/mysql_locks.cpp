@@ -229,8 +229,7 @@ std::vector<story> mysql_lock_stories() {
       {"for-update-without-index",
        "FOR UPDATE without an index",
        "SELECT ... FOR UPDATE locks the rows that it reads. The condition is on a column without "
-       "an "
-       "index.",
+       "an index.",
        "Without an index the server reads, and locks, the whole table. A lock must be found by a "
        "unique key.",
        server::mariadb,
@@ -247,8 +246,7 @@ std::vector<story> mysql_lock_stories() {
       {"crashed-record-owner",
        "The owner of a lock record crashes",
        "The lock is a record with a unique key: INSERT acquires it and DELETE releases it. Its "
-       "owner "
-       "is killed in between.",
+       "owner is killed in between.",
        "A record outlives its owner. It needs a lease, which a living owner renews.",
        server::mariadb,
        {{"INSERT, then DELETE", verdict::breaks, crashed_owner_naive},

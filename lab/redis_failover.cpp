@@ -16,7 +16,6 @@ using testkit::direction;
 using testkit::redis_server;
 using testkit::tcp_proxy;
 
-constexpr const char* failover_name = naive_redis::key;
 constexpr const char* quick_close = "?close-timeout=100ms";  // at a master that is dead
 
 // A master and a replica, with a network between them that can be cut.
@@ -101,12 +100,12 @@ void failover_unreplicated(play& p) {
   redis_guard data(client::open(store.url()), "report");
   actor report(p.line, "the report");
   on.cut();
-  const lease own = first.mutex(failover_name).acquire({.ttl = 20s});
+  const lease own = first.mutex(lock_name).acquire({.ttl = 20s});
   on.a.holds("acquire(): granted by the master");
   on.fail_over();
   on.a.believes("its lock was lost with the master; held() is true for the rest of its lease");
   const client second = client::open(on.replica.url());
-  const lease next = second.mutex(failover_name).acquire({.ttl = 20s});
+  const lease next = second.mutex(lock_name).acquire({.ttl = 20s});
   on.b.also_holds("acquire(): granted by the new master, with a greater token");
   require(own.held() && next.token() > own.token(), "the token of B is greater");
   require(data.write(next, "B"), "B writes");
@@ -128,11 +127,11 @@ void failover_replicated(play& p) {
   on.cut();
   on.a.waits("try_acquire() with ?replicas=1");
   std::error_code why;
-  const lease own = first.mutex(failover_name).try_acquire({}, why);
+  const lease own = first.mutex(lock_name).try_acquire({}, why);
   on.a.ends(own ? "granted" : "not granted: no replica has the lock (" + why.message() + ')');
   on.fail_over();
   const client second = client::open(on.replica.url());
-  const lease next = second.mutex(failover_name).acquire();
+  const lease next = second.mutex(lock_name).acquire();
   on.b.holds("acquire(): granted by the new master");
   std::this_thread::sleep_for(200ms);
   p.ends(own || !next.held(),
@@ -147,8 +146,7 @@ std::vector<story> redis_failover_stories() {
       {"failover",
        "The master fails over before it has replicated the lock",
        "A gets the lock from a master. The master dies before the lock reaches its replica, and "
-       "the "
-       "replica is promoted.",
+       "the replica is promoted.",
        "Replication in Redis is asynchronous. A client that waits for replicas (WAIT, with "
        "min-replicas-to-write at the server; ?replicas= in holdfast) takes no lock that such a "
        "failover can lose, and gets no lock while the replicas are out of reach.",

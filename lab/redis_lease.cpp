@@ -1,23 +1,17 @@
-// Leases in Redis: work that outlives them, a thread that waits for itself, pauses and late writes.
+// Leases in Redis: work that outlives them, and a thread that waits for itself.
 #include <holdfast/holdfast.hpp>
 
 #include <thread>
 
 #include "lab/naive_redis.hpp"
 #include "lab/story.hpp"
-#include "lab/worker_process.hpp"
-#include "testkit/servers/tcp_proxy.hpp"
 
 namespace holdfast::lab {
 
 namespace {
 
 using namespace std::chrono_literals;
-using testkit::direction;
 using testkit::redis_server;
-using testkit::tcp_proxy;
-
-constexpr const char* work = naive_redis::key;
 
 void long_work_naive(play& p) {
   redis_server server;
@@ -40,7 +34,7 @@ void long_work_unrenewed(play& p) {
   redis_server server;
   const client first = client::open(server.url()), second = client::open(server.url());
   actor a(p.line, "client A"), b(p.line, "client B");
-  lease own = first.mutex(work).acquire({.ttl = 300ms, .renew = renewal::manual});
+  lease own = first.mutex(lock_name).acquire({.ttl = 300ms, .renew = renewal::manual});
   a.holds("acquire(), ttl 300 ms, renewal manual. The work takes up to 800 ms");
   b.waits("acquire(): busy, waits");
   std::jthread works([&] {
@@ -48,7 +42,7 @@ void long_work_unrenewed(play& p) {
     wait_until("A is notified", [&] { return lost.stop_requested(); });
     a.ends("loss_token() is requested: A stops its work");
   });
-  lease next = second.mutex(work).acquire();
+  lease next = second.mutex(lock_name).acquire();
   works.join();
   const bool is_early = own.held();
   b.holds("granted");
@@ -61,12 +55,12 @@ void long_work_renewed(play& p) {
   redis_server server;
   const client first = client::open(server.url()), second = client::open(server.url());
   actor a(p.line, "client A"), b(p.line, "client B");
-  lease own = first.mutex(work).acquire({.ttl = 1s});
+  lease own = first.mutex(lock_name).acquire({.ttl = 1s});
   const auto end = own.expires();
   a.holds("acquire(), ttl 1 s, renewed automatically. The work will take 1800 ms");
   b.waits("acquire(): busy, waits");
   std::jthread waiter([&] {
-    const lease next = second.mutex(work).acquire();
+    const lease next = second.mutex(lock_name).acquire();
     b.holds("granted");
     std::this_thread::sleep_for(200ms);
     b.ends("release()");
@@ -104,7 +98,7 @@ void self_deadlock_naive(play& p) {
 void self_deadlock_mutex(play& p) {
   redis_server server;
   const client mine = client::open(server.url());
-  auto lock = mine.mutex(work);
+  auto lock = mine.mutex(lock_name);
   actor outer(p.line, "outer()"), inner(p.line, "inner()");
   const std::unique_lock held(lock);
   outer.holds("mutex::lock(): granted. outer() calls inner() in the same thread");
@@ -124,8 +118,8 @@ void self_deadlock_mutex(play& p) {
 void self_deadlock_recursive(play& p) {
   redis_server server;
   const client mine = client::open(server.url()), other = client::open(server.url());
-  auto lock = mine.recursive_mutex(work);
-  auto rival = other.mutex(work);
+  auto lock = mine.recursive_mutex(lock_name);
+  auto rival = other.mutex(lock_name);
   actor outer(p.line, "outer()"), b(p.line, "client B");
   lock.lock();
   outer.holds("recursive_mutex::lock(): granted. outer() calls inner() in the same thread");
@@ -156,9 +150,8 @@ std::vector<story> redis_lease_stories() {
        "A lease ends by itself, in case its holder crashes. The holder lives, but its work takes "
        "longer.",
        "No fixed lease is long enough for all work and short enough for a crash. holdfast renews "
-       "the "
-       "lease of a living holder (a \"watchdog\"); a holder that cannot renew is notified before "
-       "the lock is granted to another client.",
+       "the lease of a living holder (a \"watchdog\"); a holder that cannot renew is notified "
+       "before the lock is granted to another client.",
        server::redis,
        {{"SET NX PX, no renewal", verdict::breaks, long_work_naive},
         {"holdfast, renewal manual", verdict::stands, long_work_unrenewed},

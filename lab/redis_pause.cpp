@@ -17,10 +17,9 @@ using testkit::direction;
 using testkit::redis_server;
 using testkit::tcp_proxy;
 
-constexpr const char* lease_name = naive_redis::key;
 constexpr const char* report_key = "report";  // what the lock protects
 
-// What each pause does: A gets the lock, stops, and goes on when B has written.
+// The events of each pause: A gets the lock, stops, and goes on when B has written.
 struct paused_holder {
   paused_holder(play& p, const std::function<void(const lines&)>& body)
       : process(body), a(p.line, "client A"), b(p.line, "client B"), data(p.line, "the report") {}
@@ -77,7 +76,7 @@ void pause_unfenced(play& p) {
   redis_server server;
   paused_holder s(p, [&](const lines& parent) {
     const client mine = client::open(server.url());
-    const lease held = mine.mutex(lease_name).acquire({.ttl = 400ms, .renew = renewal::manual});
+    const lease held = mine.mutex(lock_name).acquire({.ttl = 400ms, .renew = renewal::manual});
     naive_redis own(server);
     if (held.held()) parent.send("held");
     parent.receive();
@@ -87,7 +86,7 @@ void pause_unfenced(play& p) {
   const client second = client::open(server.url());
   s.hold_and_stop("acquire(), ttl 400 ms: granted. held() is true, so A will write");
   s.b.waits("acquire(): busy, waits");
-  const lease next = second.mutex(lease_name).acquire();
+  const lease next = second.mutex(lock_name).acquire();
   s.b.holds("granted, because A's lease has ended");
   std::this_thread::sleep_for(100ms);
   server.command({"SET", report_key, "B"});
@@ -107,7 +106,7 @@ void pause_fenced(play& p) {
   redis_server server;
   paused_holder s(p, [&](const lines& parent) {
     const client mine = client::open(server.url());
-    const lease held = mine.mutex(lease_name).acquire({.ttl = 400ms, .renew = renewal::manual});
+    const lease held = mine.mutex(lock_name).acquire({.ttl = 400ms, .renew = renewal::manual});
     redis_guard guard(mine, report_key);
     if (held.held()) parent.send("held");
     parent.receive();
@@ -117,7 +116,7 @@ void pause_fenced(play& p) {
   redis_guard guard(second, report_key);
   s.hold_and_stop("acquire(), ttl 400 ms: granted. held() is true, so A will write");
   s.b.waits("acquire(): busy, waits");
-  const lease next = second.mutex(lease_name).acquire();
+  const lease next = second.mutex(lock_name).acquire();
   s.b.holds("granted with a greater token");
   std::this_thread::sleep_for(100ms);
   require(guard.write(next, "B"), "B writes");
@@ -140,7 +139,7 @@ void late_request(play& p, bool is_fenced) {
   testkit::redis_link plain("127.0.0.1", proxy.port());
   redis_guard guard(second, report_key), slow_guard(writer, report_key);
   actor a(p.line, "client A"), b(p.line, "client B"), data(p.line, "the report");
-  lease held = first.mutex(lease_name).acquire({.ttl = 400ms, .renew = renewal::manual});
+  lease held = first.mutex(lock_name).acquire({.ttl = 400ms, .renew = renewal::manual});
   a.holds("acquire(), ttl 400 ms: granted");
   std::this_thread::sleep_for(100ms);
   proxy.set(direction::to_server, {.hold = true});
@@ -152,7 +151,7 @@ void late_request(play& p, bool is_fenced) {
   a.note("sends its write; the network delays it");
   wait_until("A's lease ends", [&] { return !held.held(); });
   a.ends("its lease has ended. A cannot take back what it has sent");
-  const lease next = second.mutex(lease_name).acquire();
+  const lease next = second.mutex(lock_name).acquire();
   b.holds("granted");
   std::this_thread::sleep_for(100ms);
   if (is_fenced) {
@@ -189,18 +188,16 @@ std::vector<story> redis_pause_stories() {
        "virtual machine, a page fault on a slow disk. Its lease ends meanwhile, and B gets the "
        "lock.",
        "Between the last check and the write any time may pass. Only the data can refuse the "
-       "write: "
-       "each grant has a greater token, each write carries one, and the data accept none that is "
-       "smaller than one before (a fencing token).",
+       "write: each grant has a greater token, each write carries one, and the data accept none "
+       "that is smaller than one before (a fencing token).",
        server::redis,
        {{"SET NX PX", verdict::breaks, pause_naive},
         {"holdfast, without a token", verdict::breaks, pause_unfenced},
         {"holdfast, with a fencing token", verdict::fence_stands, pause_fenced}}},
       {"late-request",
        "A write that is already on its way",
-       "A sends its write while it holds the lock, and the network delays it. The lease of A ends, "
-       "and "
-       "A stops, as it should.",
+       "A sends its write while it holds the lock, and the network delays it. The lease of A "
+       "ends, and A stops, as it should.",
        "A client cannot take back a request. The data must recognize it as late.",
        server::redis,
        {{"holdfast, without a token", verdict::breaks, late_unfenced},

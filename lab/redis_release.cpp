@@ -17,8 +17,6 @@ using testkit::direction;
 using testkit::redis_server;
 using testkit::tcp_proxy;
 
-constexpr const char* released = naive_redis::key;
-
 void crash_before_expire_naive(play& p) {
   redis_server server;
   worker_process holder([&](const lines& parent) {
@@ -55,7 +53,7 @@ void crash_before_expire_holdfast(play& p) {
     const client mine = client::open(proxy.url() + "?ttl=1s");
     parent.send("open");
     parent.receive();
-    const lease held = mine.mutex(released).acquire();
+    const lease held = mine.mutex(lock_name).acquire();
   });
   require(holder.receive() == "open", "A has a client");
   naive_redis look(server);
@@ -70,7 +68,7 @@ void crash_before_expire_holdfast(play& p) {
   holder.kill();
   a.leaves_its_lock("killed (SIGKILL) before the reply reaches it");
   b.waits("acquire(): busy, B waits");
-  const auto next = other.mutex(released).try_acquire_for(10s);
+  const auto next = other.mutex(lock_name).try_acquire_for(10s);
   require(bool(next), "B gets the lock");
   a.ends("its lease has ended at the server");
   b.holds("granted, token " + std::to_string(next.token()));
@@ -106,11 +104,11 @@ void expired_delete_holdfast(play& p) {
   const client first = client::open(server.url()), second = client::open(server.url()),
                third = client::open(server.url());
   actor a(p.line, "client A"), b(p.line, "client B"), c(p.line, "client C");
-  lease own = first.mutex(released).acquire({.ttl = 300ms, .renew = renewal::manual});
+  lease own = first.mutex(lock_name).acquire({.ttl = 300ms, .renew = renewal::manual});
   a.holds("acquire(), ttl 300 ms, not renewed. A begins work that takes 500 ms");
   wait_until("A's lease ends", [&] { return !own.held(); });
   a.ends("held() is false: A knows that its lease has ended");
-  lease next = second.mutex(released).acquire({.ttl = 10s});
+  lease next = second.mutex(lock_name).acquire({.ttl = 10s});
   b.holds("acquire(), ttl 10 s: granted");
   std::this_thread::sleep_for(200ms);
   std::error_code why;
@@ -118,7 +116,7 @@ void expired_delete_holdfast(play& p) {
   require(why == errc::lost, "A's release reports the loss");
   a.note("release(): \"lost\". The script compared the owner, and deleted nothing");
   std::this_thread::sleep_for(100ms);
-  const lease late = third.mutex(released).try_acquire();
+  const lease late = third.mutex(lock_name).try_acquire();
   c.good("try_acquire(): busy");
   std::this_thread::sleep_for(200ms);
   p.ends(late || !next.held(), "A's late release left B's lock alone. A got an error, and C has to "
@@ -157,7 +155,7 @@ void get_then_delete_holdfast(play& p) {
                third = client::open(server.url());
   naive_redis look(server);
   actor a(p.line, "client A"), b(p.line, "client B"), c(p.line, "client C");
-  lease own = first.mutex(released).acquire({.ttl = 500ms, .renew = renewal::manual});
+  lease own = first.mutex(lock_name).acquire({.ttl = 500ms, .renew = renewal::manual});
   a.holds("acquire(), ttl 500 ms, not renewed");
   wait_until("A's lock has little time left", [&] { return look.pttl() < 200; });
   proxy.set(direction::to_server, {.hold = true});
@@ -165,14 +163,14 @@ void get_then_delete_holdfast(play& p) {
   std::jthread releases([&] { own.release(why); });
   a.ends("release(): the network delays the request");
   wait_until("A's lock expires", [&] { return look.is_free(); });
-  lease next = second.mutex(released).acquire({.ttl = 10s});
+  lease next = second.mutex(lock_name).acquire({.ttl = 10s});
   b.holds("acquire(), ttl 10 s: granted");
   std::this_thread::sleep_for(50ms);
   proxy.set(direction::to_server, {});
   releases.join();
   a.note("the request arrives; release() reports: " + (why ? why.message() : "released"));
   std::this_thread::sleep_for(50ms);
-  const lease late = third.mutex(released).try_acquire();
+  const lease late = third.mutex(lock_name).try_acquire();
   c.good("try_acquire(): busy");
   std::this_thread::sleep_for(150ms);
   p.ends(late || !next.held(), "the server compares and deletes in one step, so A's late request "
@@ -205,10 +203,10 @@ void unheld_release_holdfast(play& p) {
   const client first = client::open(server.url()), second = client::open(server.url()),
                third = client::open(server.url());
   actor a(p.line, "client A"), b(p.line, "client B"), c(p.line, "client C");
-  lease own = first.mutex(released).acquire();
+  lease own = first.mutex(lock_name).acquire();
   a.holds("acquire(): granted");
   std::this_thread::sleep_for(100ms);
-  lease none = second.mutex(released).try_acquire();
+  lease none = second.mutex(lock_name).try_acquire();
   require(!none, "the lock is busy");
   std::error_code at_check;
   try {
@@ -222,7 +220,7 @@ void unheld_release_holdfast(play& p) {
   none.release(why);
   b.good("finally: release(): " + why.message() + ". Nothing is sent to the server");
   std::this_thread::sleep_for(50ms);
-  const lease next = third.mutex(released).try_acquire();
+  const lease next = third.mutex(lock_name).try_acquire();
   c.good("try_acquire(): busy");
   std::this_thread::sleep_for(150ms);
   p.ends(next || !own.held() || at_check != errc::not_held || why != errc::not_held,
@@ -236,8 +234,7 @@ std::vector<story> redis_release_stories() {
       {"crash-before-expire",
        "A crash between SETNX and EXPIRE",
        "The lock is a key that is set with SETNX; a second command, EXPIRE, gives it an end in "
-       "case "
-       "the holder crashes. The holder crashes between the two.",
+       "case the holder crashes. The holder crashes between the two.",
        "Two commands are two moments, and a client can end between them. The key and its end must "
        "be set in one command (SET with NX and PX) or in one script, as holdfast does.",
        server::redis,
@@ -255,8 +252,7 @@ std::vector<story> redis_release_stories() {
       {"expired-holder-deletes",
        "An expired holder deletes its successor's lock",
        "The lock is SET with NX and PX, and the release is DEL. The work of A takes longer than "
-       "its "
-       "lease.",
+       "its lease.",
        "DEL removes whatever the key holds. A release must name its owner and remove nothing else; "
        "holdfast gives each grant an owner of its own, and its release reports the loss.",
        server::redis,

@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using testkit::redis_server;
 
-constexpr const char* lock_name = naive_redis::key;
 constexpr const char* dead_stamp = "1700000000000";  // an end that has passed
 
 long long unix_ms() {
@@ -31,44 +30,51 @@ void leave_dead_lock(naive_redis& c1, actor& lane) {
   std::this_thread::sleep_for(50ms);
 }
 
+// C1 has left a dead lock, and C2 and C3 have seen it.
+struct race {
+  race(const redis_server& server, play& p)
+      : second(server),
+        third(server),
+        c1(p.line, "client C1"),
+        c2(p.line, "client C2"),
+        c3(p.line, "client C3") {
+    naive_redis first(server);
+    leave_dead_lock(first, c1);
+    require(second.get() == dead_stamp && third.get() == dead_stamp, "both see the dead lock");
+    c2.note("GET lock: the time has passed");
+    c3.note("GET lock: the time has passed");
+    std::this_thread::sleep_for(50ms);
+  }
+  naive_redis second, third;
+  actor c1, c2, c3;
+};
+
 void race_by_del(play& p) {
   redis_server server;
-  naive_redis first(server), second(server), third(server);
-  actor c1(p.line, "client C1"), c2(p.line, "client C2"), c3(p.line, "client C3");
-  leave_dead_lock(first, c1);
-  require(second.get() == dead_stamp && third.get() == dead_stamp, "both see the dead lock");
-  c2.note("GET lock: the time has passed");
-  c3.note("GET lock: the time has passed");
-  std::this_thread::sleep_for(50ms);
-  require(second.del() && second.setnx(std::to_string(unix_ms() + 10'000)), "C2 gets the lock");
-  c1.ends("C2 has deleted its lock");
-  c2.holds("DEL lock: 1. SETNX lock: 1. C2 has the lock");
+  race r(server, p);
+  require(r.second.del() && r.second.setnx(std::to_string(unix_ms() + 10'000)), "C2 gets the lock");
+  r.c1.ends("C2 has deleted its lock");
+  r.c2.holds("DEL lock: 1. SETNX lock: 1. C2 has the lock");
   std::this_thread::sleep_for(100ms);
-  require(third.del(), "C3 deletes a key");
-  c3.bad("DEL lock: 1. C3 still trusts its GET, and deletes C2's lock");
-  c2.believes("its lock is gone");
-  const bool is_granted = third.setnx(std::to_string(unix_ms() + 10'000));
-  c3.also_holds("SETNX lock: 1. C3 has the lock too");
+  require(r.third.del(), "C3 deletes a key");
+  r.c3.bad("DEL lock: 1. C3 still trusts its GET, and deletes C2's lock");
+  r.c2.believes("its lock is gone");
+  const bool is_granted = r.third.setnx(std::to_string(unix_ms() + 10'000));
+  r.c3.also_holds("SETNX lock: 1. C3 has the lock too");
   std::this_thread::sleep_for(150ms);
   p.ends(is_granted, "C2 and C3 hold the lock at the same time.");
 }
 
 void race_by_getset(play& p) {
   redis_server server;
-  naive_redis first(server), second(server), third(server);
-  actor c1(p.line, "client C1"), c2(p.line, "client C2"), c3(p.line, "client C3");
-  leave_dead_lock(first, c1);
-  require(second.get() == dead_stamp && third.get() == dead_stamp, "both see the dead lock");
-  c2.note("GET lock: the time has passed");
-  c3.note("GET lock: the time has passed");
-  std::this_thread::sleep_for(50ms);
+  race r(server, p);
   const std::string mine = std::to_string(unix_ms() + 10'000);
-  require(second.getset(mine) == dead_stamp, "C2 gets the lock");
-  c1.ends("C2 has replaced its time");
-  c2.holds("GETSET lock: the dead time. C2 has replaced it, so C2 has the lock");
+  require(r.second.getset(mine) == dead_stamp, "C2 gets the lock");
+  r.c1.ends("C2 has replaced its time");
+  r.c2.holds("GETSET lock: the dead time. C2 has replaced it, so C2 has the lock");
   std::this_thread::sleep_for(100ms);
-  const std::string seen = third.getset(std::to_string(unix_ms() + 10'000));
-  c3.good("GETSET lock: C2's time, in the future. C3 has lost the race, and waits");
+  const std::string seen = r.third.getset(std::to_string(unix_ms() + 10'000));
+  r.c3.good("GETSET lock: C2's time, in the future. C3 has lost the race, and waits");
   std::this_thread::sleep_for(150ms);
   p.ends(seen != mine, "GETSET shows each client what it has replaced, and only one replaces the "
                        "dead time. But C3 has written its own time over C2's: see the next story.");
@@ -210,8 +216,7 @@ std::vector<story> redis_stamp_stories() {
       {"dead-lock-race",
        "Two clients race to delete a dead lock",
        "The lock's value is the time at which it ends, because the key itself never expires. C1 "
-       "has "
-       "crashed. C2 and C3 both read a time that has passed, and both replace the lock.",
+       "has crashed. C2 and C3 both read a time that has passed, and both replace the lock.",
        "DEL removes whatever is stored when it arrives, which is no longer what was read. GETSET "
        "replaces and returns the old value in one step, so one client wins. With holdfast the "
        "server removes the dead lock, and no client has to.",
@@ -231,8 +236,7 @@ std::vector<story> redis_stamp_stories() {
       {"clocks-apart",
        "The clocks of two clients differ",
        "The lock's value is the time at which it ends. A writes it by its own clock, and B "
-       "compares "
-       "it with another clock, which is an hour ahead.",
+       "compares it with another clock, which is an hour ahead.",
        "Clocks of different machines must not be compared. One clock, the server's, decides when a "
        "lease ends.",
        server::redis,

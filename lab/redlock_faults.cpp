@@ -18,8 +18,6 @@ using testkit::redis_options;
 using testkit::redlock_servers;
 using testkit::tcp_proxy;
 
-constexpr const char* voted_name = naive_redis::key;
-
 // Three servers. A's connection to server 3 may be cut: then A has the votes of 1 and 2.
 struct electorate {
   // max_ttl: how long a server that has lost its data does not vote.
@@ -81,7 +79,7 @@ void jump_naive(play& p) {
 void jump_minority(play& p) {
   electorate on(p, 20s, {.durable = true, .clock_shim = true});
   const client first = client::open(on.url_of_a()), second = client::open(on.url_of_b());
-  const lease own = first.mutex(voted_name).acquire({.ttl = 3s});
+  const lease own = first.mutex(lock_name).acquire({.ttl = 3s});
   wait_until("all servers have the lock", [&] {
     for (std::size_t i = 0; i < on.all.size(); ++i)
       if (naive_redis(on.all[i]).is_free()) return false;
@@ -92,7 +90,7 @@ void jump_minority(play& p) {
   on.all[1].set_clock(1min);
   on.servers.bad("the clock of server 2 jumps ahead by a minute: the lock there expires");
   std::this_thread::sleep_for(100ms);
-  const lease next = second.mutex(voted_name).try_acquire();
+  const lease next = second.mutex(lock_name).try_acquire();
   on.b.good("try_acquire(): busy. Only server 2 would grant it");
   std::this_thread::sleep_for(200ms);
   p.ends(bool(next) || !own.held(),
@@ -106,12 +104,12 @@ void jump_holdfast(play& p) {
   redis_guard data(client::open(store.url()), "report");
   actor report(p.line, "the report");
   on.cut_a_from_third();
-  const lease own = first.mutex(voted_name).acquire({.renew = renewal::manual});
+  const lease own = first.mutex(lock_name).acquire({.renew = renewal::manual});
   on.a.holds("acquire(): granted by servers 1 and 2. Server 3 is out of A's reach");
   std::this_thread::sleep_for(100ms);
   on.all[1].set_clock(1min);
   on.servers.bad("the clock of server 2 jumps ahead by a minute: the lock there expires");
-  const lease next = second.mutex(voted_name).try_acquire_for(10s);
+  const lease next = second.mutex(lock_name).try_acquire_for(10s);
   require(own.held() && next, "both hold the lock");
   on.a.believes("only server 1 still has its lock; held() is true for the rest of its lease");
   on.b.also_holds("acquire(): granted by servers 2 and 3, with a greater token");
@@ -138,7 +136,7 @@ void restart_holdfast(play& p) {
   electorate on(p, 2s, {});
   const client first = client::open(on.url_of_a()), second = client::open(on.url_of_b());
   on.cut_a_from_third();
-  const lease own = first.mutex(voted_name).try_acquire_for(10s, {.renew = renewal::manual});
+  const lease own = first.mutex(lock_name).try_acquire_for(10s, {.renew = renewal::manual});
   require(bool(own), "A gets the lock");
   on.a.holds("acquire(), ttl 2 s: granted by servers 1 and 2. Server 3 is out of A's reach");
   std::this_thread::sleep_for(100ms);
@@ -152,7 +150,7 @@ void restart_holdfast(play& p) {
   lease next;
   std::error_code why;
   wait_until("B gets the lock", [&] {
-    next = second.mutex(voted_name).try_acquire_for(1s, {}, why);
+    next = second.mutex(lock_name).try_acquire_for(1s, {}, why);
     return bool(next);
   });
   const bool is_early = own.held();
@@ -171,12 +169,11 @@ std::vector<story> redlock_stories() {
       {"redlock-clock-jump",
        "Redlock, and a server whose clock jumps",
        "Redlock acquires a lock at a majority of independent servers. A has servers 1 and 2 of "
-       "three. "
-       "Then the clock of server 2 is set forward, for example by an administrator or by NTP.",
+       "three. Then the clock of server 2 is set forward, for example by an administrator or by "
+       "NTP.",
        "Redlock assumes that the clocks of a majority run at the same rate. The step of one clock "
-       "is "
-       "harmless while the holder has a vote to spare; otherwise only the fencing token protects "
-       "the data.",
+       "is harmless while the holder has a vote to spare; otherwise only the fencing token "
+       "protects the data.",
        server::redis,
        {{"Redlock by hand", verdict::breaks, jump_naive},
         {"holdfast, a vote to spare", verdict::stands, jump_minority},
@@ -185,9 +182,8 @@ std::vector<story> redlock_stories() {
        "Redlock, and a server that is restarted without its data",
        "A has the votes of servers 1 and 2 of three. Server 2 crashes and is restarted empty.",
        "A server that has forgotten its votes would vote twice. It has to stay away until every "
-       "lease "
-       "from before the restart has ended; holdfast's clients see to it, and a server with an "
-       "append-only file has nothing to wait for.",
+       "lease from before the restart has ended; holdfast's clients see to it, and a server with "
+       "an append-only file has nothing to wait for.",
        server::redis,
        {{"Redlock by hand", verdict::breaks, restart_naive},
         {"holdfast", verdict::stands, restart_holdfast}}},

@@ -202,11 +202,9 @@ std::vector<story> zookeeper_stories() {
       {"herd",
        "A herd of waiters",
        "Many clients wait for one lock. The naive lock is one ephemeral node: each waiter watches "
-       "it, "
-       "and creates it again when it is gone.",
+       "it, and creates it again when it is gone.",
        "With ephemeral sequential nodes the waiters form a queue, and each watches its "
-       "predecessors "
-       "instead of the holder.",
+       "predecessors instead of the holder.",
        server::zookeeper,
        {{"one ephemeral node (holdfast's layout node, demonstration only)", verdict::breaks,
          herd_of_one_node},
@@ -215,12 +213,10 @@ std::vector<story> zookeeper_stories() {
       {"session-timeout",
        "A session times out while its client is stopped",
        "A lock in ZooKeeper lives as long as its client's session. The client is stopped for "
-       "longer "
-       "than the session timeout, and goes on.",
+       "longer than the session timeout, and goes on.",
        "The server ends the session without the client. holdfast derives from its own clock until "
        "when the session certainly lasts; for the rest there is the fence (zookeeper_guard for "
-       "data "
-       "in ZooKeeper).",
+       "data in ZooKeeper).",
        server::zookeeper,
        {{"an ephemeral node, without a check", verdict::breaks, session_naive},
         {"holdfast, held() before the write", verdict::stands, session_checked},

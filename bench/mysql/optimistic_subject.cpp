@@ -11,7 +11,7 @@ namespace survey {
 namespace {
 
 // Each worker adds one to a counter, over a connection of its own. The wait is not used: an update
-// that other writers outran gives up after so many attempts.
+// gives up after a number of conflicts with other writers.
 constexpr holdfast::conflict_limits limits{.attempts = 20};
 
 class updates final : public subject {

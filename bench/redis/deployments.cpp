@@ -1,5 +1,7 @@
+#include "redis/fixture.hpp"
 #include "survey/deployment.hpp"
 #include "testkit/servers/cluster_servers.hpp"
+#include "testkit/servers/redis_shards.hpp"
 #include "testkit/servers/redlock_servers.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
 
@@ -8,9 +10,7 @@ namespace {
 
 using namespace holdfast::testkit;
 
-double commands_of(redis_server& server) {
-  return server.is_running() ? std::stod(server.info("total_commands_processed")) : 0;
-}
+double commands_of(redis_server& server) { return static_cast<double>(bench::commands_of(server)); }
 
 class single final : public deployment {
  public:
@@ -85,12 +85,7 @@ class redlock final : public deployment {
 template <std::size_t Count>
 class shards final : public deployment {
  public:
-  std::string url() const override {
-    std::string text = "redis+shards://";
-    for (const redis_server& s : servers_)
-      text += (text.back() == '/' ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(s.port());
-    return text;
-  }
+  std::string url() const override { return shards_url(servers_); }
   std::vector<pid_t> servers() const override {
     std::vector<pid_t> all;
     for (const redis_server& s : servers_) all.push_back(s.pid());

@@ -57,9 +57,9 @@ std::uint64_t redis_fixture::requests() {
   return sum;
 }
 
-std::uint64_t redis_fixture::commands() {
+std::uint64_t commands_of(holdfast::testkit::redis_server& server) {
   constexpr std::string_view field = "total_commands_processed:";
-  const std::string all = server_.command({"INFO", "stats"}).text;
+  const std::string all = server.command({"INFO", "stats"}).text;
   const auto at = all.find(field);
   if (at == std::string::npos) throw std::runtime_error("the server does not count its commands");
   std::uint64_t n = 0;

@@ -7,6 +7,9 @@
 
 namespace bench {
 
+// The number of commands so far, those that scripts called included.
+std::uint64_t commands_of(holdfast::testkit::redis_server&);
+
 void need_redis_server();  // throws std::runtime_error when it is not installed
 
 // Started by the row, after pinning: it shares the CPUs of the row.
@@ -23,7 +26,7 @@ class redis_fixture {
   // those that scripts call.
   std::uint64_t requests();
   // The same with every command that a script called.
-  std::uint64_t commands();
+  std::uint64_t commands() { return commands_of(server_); }
   double cpu_seconds();  // of the server, so far
 
  private:

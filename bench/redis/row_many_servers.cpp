@@ -14,6 +14,7 @@
 #include "redis/fixture.hpp"
 #include "row.hpp"
 #include "testkit/servers/cluster_servers.hpp"
+#include "testkit/servers/redis_shards.hpp"
 
 namespace bench {
 namespace {
@@ -61,12 +62,7 @@ struct own_lock_each {
 struct three_shards {
   std::array<redis_server, three> servers;
 
-  std::string url() const {
-    std::string text = "redis+shards://";
-    for (const redis_server& s : servers)
-      text += (text.back() == '/' ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(s.port());
-    return text;
-  }
+  std::string url() const { return holdfast::testkit::shards_url(servers); }
   std::vector<keys_of_server> keys() {
     std::vector<keys_of_server> all;
     for (const redis_server& s : servers) all.push_back({s.port(), {}});

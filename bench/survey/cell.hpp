@@ -1,4 +1,4 @@
-// What is known of one lock under one load.
+// The measurements of one lock under one load.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the documents about distributed locks say, beside what was measured.
+// The claims of the documents about distributed locks, compared with the measurements.
 #pragma once
 #include <string>
 #include <string_view>

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
-#include "survey/columns.hpp"
+#include "option_value.hpp"
 #include "survey/report.hpp"
 #include "survey/result_file.hpp"
 #include "survey/versions.hpp"
@@ -24,15 +23,6 @@ struct words {
 
 constexpr std::string_view with_value[] = {"--only", "--url", "--out", "--rounds", "--seconds"};
 
-double number(const std::string& option, const std::string& text, double least, double most) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value >= least && value <= most))
-    throw usage_error{option + " takes a number from " + figure(least) + " to " + figure(most) +
-                      ", not \"" + text + '"'};
-  return value;
-}
-
 words parse(const std::vector<std::string>& all) {
   words w;
   if (std::ranges::find(all, "--quick") != all.end()) w.what = plan::quick();  // before the others
@@ -44,15 +34,16 @@ words parse(const std::vector<std::string>& all) {
       continue;
     }
     if (std::ranges::find(with_value, word) == std::end(with_value))
-      throw usage_error{"unknown option " + word};
-    if (i + 1 == all.size()) throw usage_error{word + " takes a value"};
+      throw bench::usage_error{"unknown option " + word};
+    if (i + 1 == all.size()) throw bench::usage_error{word + " takes a value"};
     const std::string& value = all[++i];
     if (word == "--only") w.what.only.push_back(value);
     if (word == "--url") w.what.url = value;
     if (word == "--out") w.folder = value;
-    if (word == "--rounds") w.what.rounds = static_cast<unsigned>(number(word, value, 1, 1000));
+    if (word == "--rounds")
+      w.what.rounds = static_cast<unsigned>(bench::number_of(word, value, 1, 1000));
     if (word == "--seconds")
-      w.what.length = std::chrono::duration<double>(number(word, value, 0.05, 3600));
+      w.what.length = std::chrono::duration<double>(bench::number_of(word, value, 0.05, 3600));
   }
   return w;
 }

@@ -5,12 +5,9 @@
 
 namespace survey {
 
-struct usage_error {
-  std::string text;
-};
-
 // The words after "survey". Returns the exit code: 1 when two workers held one lock together, where
-// the lock is not a demonstration. Throws usage_error, and std::exception when it cannot be run.
+// the lock is not a demonstration. Throws bench::usage_error, and std::exception when it cannot be
+// run.
 int command(const std::vector<std::string>& words);
 
 }  // namespace survey

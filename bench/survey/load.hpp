@@ -15,7 +15,7 @@ struct load {
   std::chrono::milliseconds period{0};  // between the planned attempts of one worker; 0: none is
                                         // planned, a worker tries again at once
   std::chrono::milliseconds wait{1000};
-  unsigned attempts = 0;  // the measurement ends after so many; 0: after its time
+  unsigned attempts = 0;  // ends the measurement; 0: its time does
   bool in_quick = false;
 };
 

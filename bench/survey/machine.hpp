@@ -10,7 +10,7 @@ namespace survey {
 // Seconds of processor time until now.
 struct processor_times {
   explicit processor_times(const std::vector<pid_t>& servers);
-  // Of all processors between the two readings, the part that other programs used, 0 to 1.
+  // The part of all processors that other programs used between the two readings, 0 to 1.
   double share_of_others(const processor_times& earlier) const;
 
   double own = 0, servers = 0;

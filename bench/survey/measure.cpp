@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "process_meter.hpp"
 #include "survey/machine.hpp"
 
 namespace survey {
@@ -15,7 +14,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 using time_point = steady::time_point;
 
-// What the workers of one lock share.
+// The state that the workers of one lock share.
 struct alignas(64) shared_lock {
   std::atomic<int> inside{0};
   std::atomic<time_point> release_began{time_point::min()};

@@ -34,7 +34,7 @@ struct results {
   cell& cell_of(std::string_view topology, std::string_view lock, std::string_view load);
 };
 
-// What other programs may use of the machine during a run.
+// A run is disturbed when other programs use this part of the machine.
 constexpr double disturbed_from = 0.15;
 
 // Runs what the results lack, saves them to the file after each run, and shows its progress on the

@@ -1,4 +1,4 @@
-// What is measured, and with which servers.
+// The versions of holdfast and of the servers.
 #pragma once
 #include <string>
 #include <utility>

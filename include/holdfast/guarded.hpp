@@ -45,8 +45,8 @@ class fence {
   const lease& by_;
 };
 
-// What guarded<T>::with() can call: it takes the resource and the fence, and returns neither a
-// reference nor a pointer to the resource, which would outlive the check.
+// A function that guarded<T>::with() can call. It takes the resource and the fence, and returns
+// neither a reference nor a pointer to the resource, which would outlive the check.
 template <class F, class T>
 concept fenced_use =
     std::invocable<F, T&, const fence&> &&

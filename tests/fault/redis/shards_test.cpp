@@ -6,6 +6,7 @@
 #include <map>
 
 #include "fixture.hpp"
+#include "testkit/servers/redis_shards.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
 
 namespace holdfast::redis_test {
@@ -20,10 +21,8 @@ constexpr const char* shard_names[shard_count] = {"a", "b", "c"};
 class redis_shards : public on_redis {
  protected:
   std::string url(const std::string& more = {}) {
-    std::string out = "redis+shards://";
-    for (redis_server& s : servers_)
-      out.append(&s == &servers_.front() ? "" : ",").append(address_of(s));
-    return out + "?names=a,b,c&op-timeout=5s&retry-base=2ms&connect-timeout=2s" + more;
+    return testkit::shards_url(servers_) +
+           "?names=a,b,c&op-timeout=5s&retry-base=2ms&connect-timeout=2s" + more;
   }
   static std::string address_of(const redis_server& s) {
     return "127.0.0.1:" + std::to_string(s.port());
