@@ -23,14 +23,19 @@ using namespace holdfast::lab;
 constexpr int exit_failed = 1, exit_usage = 64, exit_unwritable = 73, exit_skipped = 77;
 
 constexpr const char* usage_text =
-    "usage: holdfast_lab list\n       holdfast_lab run STORY... | run --all\n       holdfast_lab "
-    "svg [STORY...] [--into FOLDER]\n       holdfast_lab page\n\nlist  the stories\nrun   runs "
-    "stories on servers that it starts, and draws what happened\nsvg   runs stories and writes "
-    "FOLDER/STORY.svg for each; default: all, and the folder of\n      "
-    "docs/explanation/failures.md, which it writes too\npage  prints "
-    "docs/explanation/failures.md\n\nexit codes: 0 each lock broke or stood as expected, 1 "
-    "another did, 64 usage,\n            73 a file cannot be written, 77 no story could run: its "
-    "server is missing\n";
+    "usage: holdfast_lab list\n"
+    "       holdfast_lab run STORY... | run --all\n"
+    "       holdfast_lab svg [STORY...] [--into FOLDER]\n"
+    "       holdfast_lab page\n"
+    "\n"
+    "list  the stories\n"
+    "run   runs stories on servers that it starts, and draws what happened\n"
+    "svg   runs stories and writes FOLDER/STORY.svg for each; default: all, and the folder of\n"
+    "      docs/explanation/failures.md, which it writes too\n"
+    "page  prints docs/explanation/failures.md\n"
+    "\n"
+    "exit codes: 0 each lock broke or stood as expected, 1 another did, 64 usage,\n"
+    "            73 a file cannot be written, 77 no story could run: its server is missing\n";
 
 colour colour_of_output() {
   return ::isatty(STDOUT_FILENO) != 0 && !std::getenv("NO_COLOR") ? colour::on : colour::off;
