@@ -43,6 +43,13 @@ static std::string a_cut_ends_a_named_lock() {
   return t.sink.take() == "lost " ? "" : "it holds a lock whose connection has ended";
 }
 
+static std::string an_outage_ends_by_itself() {
+  server_fixture t("named");
+  t.open();
+  t.cut(0);
+  return t.connections.size() == 2 ? "" : "waiters are refused, though the server is back";
+}
+
 static std::string a_held_connection_is_kept_alive() {
   server_fixture t("named");
   grant_named(t);
@@ -285,6 +292,7 @@ constexpr scenario all_of_mysql[] = {
     {mutant::idle_transaction_ignored, "mysql", an_idle_transaction_ends_locks_earlier},
     {mutant::waited_grant_believed, "mysql", a_waited_grant_is_confirmed},
     {mutant::cut_connection_holds, "mysql", a_cut_ends_a_named_lock},
+    {mutant::mysql_outage_awaits_demand, "mysql", an_outage_ends_by_itself},
     {mutant::heartbeat_omitted, "mysql", a_held_connection_is_kept_alive},
     {mutant::smaller_number_accepted, "mysql", a_number_grows},
     {mutant::short_keepalive_ignored, "mysql", a_short_keepalive_ends_leases_earlier},

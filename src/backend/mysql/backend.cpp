@@ -38,10 +38,10 @@ std::vector<std::string> schema(const seam::open_args& o) {
   return make_strategy(o.env, terms)->schema();
 }
 
-backend::backend(base::environment& env, settings s, std::unique_ptr<sql_connector> over)
+backend::backend(base::environment& env, settings s, const connector_maker& over)
     : settings_(std::move(s)),
       strategy_(make_strategy(env, settings_)),
-      over_(env, settings_, *strategy_, strategy_->connections(), std::move(over)) {
+      over_(env, settings_, *strategy_, strategy_->connections(), over) {
   const std::lock_guard guard(over_.mutex());
   strategy_->attach(over_);
 }

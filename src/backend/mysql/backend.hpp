@@ -19,8 +19,8 @@ std::vector<std::string> schema(const seam::open_args&);
 
 class backend final : public seam::connection {
  public:
-  // `over`: null: libmariadb.
-  backend(base::environment&, settings, std::unique_ptr<sql_connector> over = nullptr);
+  // `over`: empty: libmariadb.
+  backend(base::environment&, settings, const connector_maker& over = {});
   ~backend() override;
 
   seam::store_family stores() const {

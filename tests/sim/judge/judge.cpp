@@ -274,7 +274,9 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   if (was == owner_is::claim && is == owner_is::readers)
     for (const auto& [id, ends] : view_->members_at(l.number))
       downgraded = downgraded || view_->claim_in(id) == view_->claim_in(before);
-  if (by && is == owner_is::readers && !downgraded) {
+  // Nor does the number of a group change that a reader joined while its last other one left.
+  const bool goes_on = !l.owners.empty() && l.owners.back().claim == l.owner;
+  if (by && is == owner_is::readers && !downgraded && !goes_on) {
     const std::int64_t number = view_->number_of(l.owner);
     l.owners.push_back({l.owner, world_.time.now(), number, number, from});
     if (!fits(l, l.owners.back(), number))

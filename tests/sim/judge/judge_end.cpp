@@ -99,7 +99,7 @@ void judge::shown(int lock, const std::vector<std::string>& owners, bool all, mo
 // Where CLIENT KILL is forbidden, requests of old connections may still arrive, and no withdrawal
 // is proven.
 void judge::closes(const machine& m, bool is_clean) {
-  if (world_.schedule.kill_forbidden) return;
+  if (world_.schedule.kill_forbidden || !world_.store->proves_ends()) return;
   if (!is_clean) return world_.complain("left: close() of a client returned false");
   if (may_have_old_data()) return;
   for (const lock_state& l : locks_)

@@ -209,7 +209,7 @@ bool judge::is_kept_by_a_loser(int lock, const machine& where) const {
 void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
   if (judges_losses(l, s) && detail::turn::is_loss(s.turn->now) && has_it &&
-      s.where->now() < s.turn->deadline.load())
+      !view_->is_given_up(l.number, now_owner(l)) && s.where->now() < s.turn->deadline.load())
     return world_.complain("lost: " + client() + " got the loss reported of " + l.key +
                            ", and has it");
   if (s.turn->held() && !has_it)

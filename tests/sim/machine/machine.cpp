@@ -170,6 +170,7 @@ bool machine::is_connected() const {
     if (p->is_for_renewals()) continue;
     if (p->is_opening()) return false;
     const bool is_sound = p->is_sound();
+    if (p->alive() && !is_sound && world_.store->needs_each_connection()) return false;
     (p->use().listens ? listens : asks) |= is_sound;
     listened |= p->use().listens;
     // A client of an ensemble has one connection, and asks other servers for their roles.

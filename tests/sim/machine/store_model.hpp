@@ -2,12 +2,14 @@
 // troubles, and what only it knows of its protocol. Redis': tests/sim/redis/redis_store.hpp.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cohort/turn.hpp"
 #include "seam/capabilities.hpp"
+#include "seam/registry.hpp"
 #include "tests/sim/machine/peer.hpp"
 #include "tests/sim/machine/plan.hpp"
 
@@ -25,6 +27,8 @@ class store_model {
   virtual ~store_model() = default;
   // That the client opens; the options of every store may follow.
   virtual std::string url(int client) const = 0;
+  // What the URL may name.
+  virtual std::span<const seam::scheme> schemes() const { return seam::schemes(); }
   virtual const seam::capabilities& can() const = 0;
   // How long a waiter may be late for a lock that has become free, where nobody tells it.
   virtual moment longest_pause() const { return {}; }
@@ -32,6 +36,10 @@ class store_model {
   virtual moment recovery_max() const { return {}; }
   // How long a waiter that is lost may delay those behind it. Zero: for a ttl.
   virtual moment window_of_waiter() const { return {}; }
+  // Whether a client that is closed can know that nothing of it arrives any more.
+  virtual bool proves_ends() const { return true; }
+  // Whether claims have connections of their own: one that is sound says nothing of the others.
+  virtual bool needs_each_connection() const { return false; }
   // One-way trips within which a client renews what it holds, with room to spare.
   virtual int trips_of_renewal() const { return 20; }
   // Of a client, where its requests carry none that the model could learn.

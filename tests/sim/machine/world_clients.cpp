@@ -29,7 +29,8 @@ void world::open_client() {
   p.where = std::make_unique<machine>(*this, number, rate, chance.between(1s, 1000s));
   p.where->client = store->name_of_client(number);
   if (time.now() < recovered_) excused.add(*p.where, time.now(), recovered_, true);
-  p.runs = detail::client_access::open(url::parse(store->url(number) + options), {}, *p.where);
+  p.runs = detail::client_access::open(url::parse(store->url(number) + options), {}, *p.where, {},
+                                       store->schemes());
   for (int u = 0; u < schedule.users; ++u) {
     p.users.push_back(make_user(p, users_made_++));
     p.users.back()->begin();

@@ -48,6 +48,7 @@ void transport::send_kill(time_point now) {
   const bool is_same_place = m->connection->server() == k.server;
   const bool is_other_server = !is_same_place || apart > same_start || apart < -same_start;
   is_killing_ = true;
+  m->forget_order();
   const std::string statement =
       is_other_server ? "DO 0" : bound("KILL ?", {static_cast<std::int64_t>(k.id)});
   kills_other_server_ = is_other_server;

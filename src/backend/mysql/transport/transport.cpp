@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_set>
 #include <utility>
 
 #include "backend/mysql/transport/error_text.hpp"
@@ -27,12 +28,11 @@ bool is_final_failure(const failure& why) noexcept {
 }  // namespace
 
 transport::transport(base::environment& env, const endpoint& where, transport_user& user,
-                     bounds most, std::unique_ptr<sql_connector> over)
+                     bounds most, const connector_maker& over)
     : reactor_(env, {"holdfast-mysql", "holdfast-my-io", "holdfast-my-own"}, where.text),
       where_(where),
       user_(user),
-      over_(std::move(over)) {
-  if (!over_) over_ = std::make_unique<mariadb_connector>(reactor_, where_);
+      over_(over ? over(reactor_, where_) : std::make_unique<mariadb_connector>(reactor_, where_)) {
   if (where_.servers.size() == 1) primary_ = 0;
   of(lane::commands).most = most.commands;
   of(lane::renewals).most = 1;
@@ -209,6 +209,29 @@ void transport::abandon(session& s, time_point now) {
   s.close();
 }
 
+// An outage is over when a connection is greeted, whether or not a statement waits for that.
+bool transport::returns(lane l) const noexcept {
+  const bool is_out = was_ready_ && is_unavailable() && !is_final_failure(last_failure_);
+  return l == lane::commands && is_out && !planted(mutant::mysql_outage_awaits_demand);
+}
+
+// Jobs of the queue for which a connection is missing, and not another statement's end.
+std::size_t transport::startable(const group& g) {
+  std::unordered_set<std::size_t> taken;
+  const auto take = [&](const auto& of) {
+    bool is_free = true;
+    const auto take_one = [&](std::size_t order) {
+      if (order != 0) is_free = taken.insert(order).second && is_free;
+    };
+    if (!of.orders) take_one(of.order);
+    if (of.orders) std::ranges::for_each(*of.orders, take_one);
+    return is_free;
+  };
+  for (const member& m : g.members)
+    if (m.connection->is_busy()) take(m);
+  return static_cast<std::size_t>(std::ranges::count_if(g.queue, take));
+}
+
 void transport::open_more(lane l, time_point now) {
   group& g = of(l);
   const auto opening =
@@ -217,7 +240,7 @@ void transport::open_more(lane l, time_point now) {
       }));
   const bool kills = l == lane::commands && !kills_.empty() && !is_killing_;
   const bool is_first = l == lane::commands && !was_ready_ && !refused_;
-  std::size_t wanted = g.queue.size() + (kills || is_first ? 1 : 0);
+  std::size_t wanted = startable(g) + (kills || is_first || returns(l) ? 1 : 0);
   if (wanted > 0 && !primary_) return choose_primary(now);
   if (g.failures > 0) wanted = std::min<std::size_t>(wanted, 1);
   for (std::size_t n = opening; n < wanted && g.members.size() < g.most; ++n) {
@@ -258,8 +281,10 @@ void transport::on_greeted(session& s, time_point now, event_queue& events) {
 }
 
 void transport::on_free(session& s, time_point now, event_queue& events) {
-  const member* const m = member_of(s);
-  if (m && !m->is_pinned) serve(s.of(), now, events);
+  member* const m = member_of(s);
+  if (!m || m->is_pinned) return;
+  m->forget_order();
+  serve(s.of(), now, events);
 }
 
 void transport::on_ended(session& s, const failure& why, time_point now, event_queue& events) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,6 +64,10 @@ class pin_handler {
   ~pin_handler() = default;
 };
 
+// Makes what opens the connections of a client. Both outlive it.
+using connector_maker =
+    std::function<std::unique_ptr<sql_connector>(io::client_reactor&, const endpoint&)>;
+
 class transport final : private session_host, private io::reactor_user {
  public:
   struct bounds {
@@ -70,9 +75,9 @@ class transport final : private session_host, private io::reactor_user {
   };
 
   // Throws lock_error (unsupported): the environment has no network. `where` and the user outlive
-  // it. `over`: null: libmariadb.
+  // it. `over`: empty: libmariadb.
   transport(base::environment&, const endpoint& where, transport_user&, bounds,
-            std::unique_ptr<sql_connector> over = nullptr);
+            const connector_maker& over = {});
   ~transport();
 
   // Without the mutex. Waits until locks can be requested. Throws lock_error.
@@ -129,6 +134,10 @@ class transport final : private session_host, private io::reactor_user {
     const std::vector<std::size_t>* orders = nullptr;
   };
   struct member {
+    void forget_order() noexcept {
+      order = 0;
+      orders = nullptr;
+    }
     std::unique_ptr<session> connection;
     pin_handler* pinned_by = nullptr;
     bool is_pinned = false;
@@ -190,6 +199,8 @@ class transport final : private session_host, private io::reactor_user {
   void serve_pins(time_point now, event_queue&);
   void serve(lane, time_point now, event_queue&);
   void fail_pins(const failure&, bool is_final, time_point now, event_queue&);
+  static std::size_t startable(const group&);
+  bool returns(lane) const noexcept;
   void open_more(lane, time_point now);
   bool open_one(lane, std::size_t server, time_point now, failure& why);
   bool is_choosing() const noexcept { return choose_until_ != base::never; }
@@ -214,7 +225,7 @@ class transport final : private session_host, private io::reactor_user {
   io::client_reactor reactor_;
   const endpoint& where_;
   transport_user& user_;
-  std::unique_ptr<sql_connector> over_;
+  const std::unique_ptr<sql_connector> over_;
   kill_handler kills_by_{*this};
   probe_handler probed_by_{*this};
   std::array<group, 3> groups_;

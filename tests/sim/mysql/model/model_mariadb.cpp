@@ -1,232 +1,408 @@
 #include "tests/sim/mysql/model/model_mariadb.hpp"
 
-#include <set>
-#include <utility>
+#include <algorithm>
+#include <charconv>
 
 namespace holdfast::sim {
 
 namespace {
 
-constexpr unsigned no_such_table = 1146;
+constexpr unsigned lock_wait_timeout = 1205, no_such_thread = 1094, not_owner_of_thread = 1095,
+                   read_only = 1290;
+constexpr std::int64_t us_per_s = 1'000'000;
 
-const model_reply absent{.error = no_such_table};
-
-std::optional<std::string> text_of(const sql_cell& c) {
-  switch (c.is) {
-    case sql_cell::number: return std::to_string(c.value);
-    case sql_cell::text: return c.bytes;
-    case sql_cell::time: throw unknown_sql("a time is selected");
-    default: return std::nullopt;
-  }
+model_reply one_row(sql_row_seen cells) {
+  model_reply out;
+  out.rows.push_back(std::move(cells));
+  return out;
 }
 
-void require_end(const sql_words& w) {
-  if (!w.is_at_end()) throw unknown_sql("the statement goes on with " + w.next().as);
+std::string number_text(bool b) { return b ? "1" : "0"; }
+
+bool begins(std::string_view text, std::string_view with) { return text.starts_with(with); }
+
+// The number behind `name=` in a SET statement.
+std::optional<std::int64_t> assigned(std::string_view statement, std::string_view name) {
+  const std::string wanted = ' ' + std::string(name) + '=';
+  const auto at = statement.find(wanted);
+  if (at == statement.npos) return std::nullopt;
+  const char* const from = statement.data() + at + wanted.size();
+  std::int64_t out = 0;
+  std::from_chars(from, statement.data() + statement.size(), out);
+  return out;
+}
+
+// What stands between the parentheses of a function; `w` is at the first one.
+std::string arguments(sql_words& w) {
+  w.require("(");
+  std::string out;
+  for (int depth = 1;;) {
+    const sql_word word = w.take();
+    if (word.is == sql_word::end) throw unknown_sql("a parenthesis is open");
+    const bool is_sign = word.is == sql_word::sign;
+    if (is_sign && word.as == "(") ++depth;
+    if (is_sign && word.as == ")" && --depth == 0) return out;
+    out += word.as + ' ';
+  }
 }
 
 }  // namespace
 
-model_reply model_mariadb::execute(std::string_view statement, std::int64_t now) {
+std::uint64_t model_mariadb::connect(time_us now) {
+  sessions_[++last_id_].idle_since = now;
+  return last_id_;
+}
+
+void model_mariadb::reply(std::uint64_t id, const model_reply& r, time_us now) {
+  session& c = of(id);
+  c.is_busy = false;
+  c.waits.reset();
+  c.idle_since = now;
+  if (c.has_left) return end(id, false);
+  listener_.on_reply(id, r);
+}
+
+void model_mariadb::execute(std::uint64_t id, std::string_view statement, time_us now) {
+  if (!is_connected(id)) return;
+  of(id).is_busy = true;
+  run(id, std::string(statement), wall_(), now);
+}
+
+void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us began,
+                        time_us now) {
+  if (run_session(id, statement, now) || run_named(id, statement, now)) return;
+  const bool writes = !begins(statement, "SELECT");
+  if (writes && (is_read_only_ || refusal_ != 0))
+    return reply(id, {.error = is_read_only_ ? read_only : refusal_}, now);
+  std::vector<row_key> rows = rows_of(statement);
+  if (is_locked_for(id, rows)) {
+    session& c = of(id);
+    c.waits = wait{.statement = statement,
+                   .rows = std::move(rows),
+                   .began = began,
+                   .ends = now + c.row_wait};
+    waiting_.push_back(id);
+    return;
+  }
+  reply(id, run_tables(id, statement, began, rows), now);
+}
+
+bool model_mariadb::run_session(std::uint64_t id, std::string_view statement, time_us now) {
+  session& c = of(id);
+  model_reply out;
+  if (begins(statement, "SET SESSION")) {
+    set_variables(c, statement);
+  } else if (begins(statement, "SHOW VARIABLES")) {
+    out = variables(c);
+  } else if (begins(statement, "SHOW GLOBAL STATUS")) {
+    out = one_row({"Uptime", std::to_string((wall_() - started_) / us_per_s)});
+  } else if (begins(statement, "SELECT @@read_only")) {
+    out = one_row({is_read_only_ ? "1" : "0"});
+  } else if (begins(statement, "START TRANSACTION")) {
+    end_transaction(c, true);
+    c.is_in_transaction = true;
+  } else if (statement == "COMMIT" || statement == "ROLLBACK") {
+    end_transaction(c, statement == "COMMIT");
+  } else if (begins(statement, "KILL ")) {
+    std::uint64_t whom = 0;
+    std::from_chars(statement.data() + 5, statement.data() + statement.size(), whom);
+    kill(id, whom, now);
+    return true;
+  } else if (statement != "DO 0") {
+    return false;
+  }
+  reply(id, out, now);
+  return true;
+}
+
+void model_mariadb::set_variables(session& c, std::string_view statement) {
+  std::string spaced(statement);
+  std::ranges::replace(spaced, ',', ' ');
+  if (const auto on = assigned(spaced, "autocommit")) c.commits = *on != 0;
+  if (const auto s = assigned(spaced, "innodb_lock_wait_timeout")) c.row_wait = *s * us_per_s;
+  if (const auto s = assigned(spaced, "wait_timeout")) c.idle_timeout = *s * us_per_s;
+}
+
+model_reply model_mariadb::variables(const session& c) const {
+  model_reply out;
+  out.rows = {{"max_connections", "151"},
+              {"read_only", is_read_only_ ? "ON" : "OFF"},
+              {"wait_timeout", std::to_string(c.idle_timeout / us_per_s)}};
+  return out;
+}
+
+// KILL returns before the connection has ended, which may still execute what it waits for.
+void model_mariadb::kill(std::uint64_t by, std::uint64_t whom, time_us now) {
+  if (kill_is_forbidden) return reply(by, {.error = not_owner_of_thread}, now);
+  if (!is_connected(whom)) return reply(by, {.error = no_such_thread}, now);
+  reply(by, {}, now);
+  if (std::ranges::find(dying_, whom) == dying_.end()) dying_.push_back(whom);
+}
+
+void model_mariadb::end_killed() {
+  for (const std::uint64_t id : std::exchange(dying_, {})) end(id, true);
+}
+
+// Named locks.
+
+bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, time_us now) {
   sql_words w(statement);
-  context c{.now = now};
-  if (w.skip("SELECT")) return select(w, std::move(c));
-  if (w.skip("INSERT")) return insert(w, std::move(c));
-  if (w.skip("UPDATE")) return update(w, std::move(c));
-  if (w.skip("DELETE")) return remove(w, std::move(c));
-  if (w.skip("CREATE")) return create(w);
-  throw unknown_sql("the statement " + std::string(statement));
+  const bool is_asked = w.skip("SELECT");
+  if (!is_asked && !w.skip("DO")) return false;
+  if (w.skip("GET_LOCK")) {
+    get_lock(id, w, now);
+    return true;
+  }
+  if (w.skip("RELEASE_LOCK")) {
+    const std::optional<bool> was_held = named_.release(arguments(w), id);
+    sql_row_seen row{was_held ? std::optional(number_text(*was_held)) : std::nullopt};
+    reply(id, is_asked ? one_row(std::move(row)) : model_reply(), now);
+    return true;
+  }
+  if (w.skip("IS_USED_LOCK")) {
+    const std::string lock = arguments(w);
+    const std::uint64_t owner = named_.owner(lock);
+    const auto is_mine = owner == 0 ? std::nullopt : std::optional(number_text(owner == id));
+    reply(id, one_row({is_mine, draw_number(lock)}), now);
+    return true;
+  }
+  if (!w.skip("id")) return false;
+  for (const char* word : {",", "host", "FROM", "information_schema", ".", "processlist", "WHERE",
+                           "id", "=", "IS_USED_LOCK"})
+    w.require(word);
+  const std::uint64_t owner = named_.owner(arguments(w));
+  reply(id, owner == 0 ? model_reply() : one_row({std::to_string(owner), "host:1"}), now);
+  return true;
 }
 
-sql_table* model_mariadb::find(const std::string& name) {
-  const auto found = tables_.find(name);
-  return found == tables_.end() ? nullptr : &found->second;
+// UUID_SHORT() of server 1.
+std::string model_mariadb::draw_number(const std::string& lock) {
+  constexpr std::int64_t server = 1;
+  const std::int64_t number = (server << 56) + (started_ / us_per_s << 24) + ++numbers_drawn_;
+  if (const auto* const r = named_.holder(lock))
+    numbered_[static_cast<std::uint64_t>(number)] = r->serial;
+  return std::to_string(number);
 }
 
-// Of a column without a table, the first source that has it.
-std::size_t model_mariadb::source_of(const context& c, const std::string& table,
-                                     const std::string& column) {
-  for (std::size_t i = 0; i < c.sources.size(); ++i) {
-    if (!table.empty() && c.sources[i].name != table) continue;
-    try {
-      c.sources[i].table->column(column);
-      return i;
-    } catch (const unknown_sql&) {
-      if (!table.empty()) throw;
+// GET_LOCK(name,seconds), and perhaps UUID_SHORT().
+void model_mariadb::get_lock(std::uint64_t id, sql_words& w, time_us now) {
+  std::string name = arguments(w);
+  const auto comma = name.rfind(", ");
+  const std::int64_t seconds = std::stoll(name.substr(comma + 2));
+  name.resize(comma);
+  const bool is_granted = named_.acquire(name, id, seconds > 0);
+  session& c = of(id);
+  c.waits = wait{.statement = {},
+                 .ends = now + seconds * us_per_s,
+                 .lock = std::move(name),
+                 .is_numbered = w.skip(",")};
+  if (is_granted || seconds == 0) finish_named(id, is_granted, now);
+}
+
+void model_mariadb::finish_named(std::uint64_t id, bool granted, time_us now) {
+  sql_row_seen row{number_text(granted)};
+  if (of(id).waits->is_numbered) row.emplace_back(draw_number(of(id).waits->lock));
+  reply(id, one_row(std::move(row)), now);
+}
+
+// Tables and their rows.
+
+// That a statement with locks looks at: the names that it compares `name` with, or inserts.
+std::vector<model_mariadb::row_key> model_mariadb::rows_of(const std::string& statement) {
+  const bool locks = !begins(statement, "SELECT") || statement.ends_with(" FOR UPDATE");
+  if (!locks || begins(statement, "CREATE")) return {};
+  sql_words w(statement);
+  std::string table;
+  std::set<std::string> names;
+  while (!w.is_at_end()) {
+    const sql_word word = w.take();
+    if (word.is == sql_word::quoted_name && table.empty()) table = word.as;
+    const bool is_list = word.as == "VALUES" || (word.as == "name" && w.skip("IN"));
+    if (is_list && w.skip("(")) {
+      do {
+        if (w.next().is == sql_word::text) names.insert(w.take().as);
+      } while (word.as == "name" && w.skip(","));
+    } else if (word.is == sql_word::name && word.as == "name" && w.skip("=")) {
+      if (w.next().is == sql_word::text) names.insert(w.take().as);
     }
   }
-  throw unknown_sql("the column " + column);
-}
-
-sql_scope model_mariadb::scope(context& c) {
-  return {.column =
-              [&c](const std::string& table, const std::string& column) {
-                const source& s = c.sources[source_of(c, table, column)];
-                return s.table->rows.at(s.row).at(s.table->column(column));
-              },
-          .now = c.now,
-          .last_insert_id = c.last_insert_id};
-}
-
-std::vector<model_mariadb::assignment> model_mariadb::parse_assignments(sql_words& w) {
-  std::vector<assignment> out;
-  do {
-    std::string table, column = w.take_name();
-    if (w.skip(".")) {
-      table = std::move(column);
-      column = w.take_name();
-    }
-    w.require("=");
-    out.push_back({std::move(table), std::move(column), sql_expression::parse(w)});
-  } while (w.skip(","));
+  std::vector<row_key> out;
+  for (const std::string& name : names) out.emplace_back(table, name);
   return out;
 }
 
-// From left to right; a later one sees the values of an earlier one. Whether a row has changed.
-bool model_mariadb::assign(context& c, const std::vector<assignment>& all) {
-  bool has_changed = false;
-  for (const assignment& a : all) {
-    const source& s = c.sources[source_of(c, a.table, a.column)];
-    const std::size_t column = s.table->column(a.column);
-    const sql_cell value = s.table->stored(column, a.value.value(scope(c)));
-    sql_cell& to = s.table->rows.at(s.row).at(column);
-    has_changed = has_changed || !(to == value);
-    to = value;
-  }
-  return has_changed;
-}
-
-// Every combination of rows for which all conditions are true.
-template <class Each>
-void model_mariadb::for_each_match(context& c, const std::vector<sql_expression>& conditions,
-                                   Each each) {
-  const bool is_joined = c.sources.size() > 1;
-  const std::size_t others = is_joined ? c.sources[1].table->rows.size() : 1;
-  for (std::size_t i = 0; i < c.sources[0].table->rows.size(); ++i) {
-    for (std::size_t j = 0; j < others; ++j) {
-      c.sources[0].row = i;
-      if (is_joined) c.sources[1].row = j;
-      bool matches = true;
-      for (const sql_expression& condition : conditions)
-        matches = matches && condition.value(scope(c)).is_true();
-      if (matches) each();
+// By another transaction; or a statement has waited for it for longer.
+bool model_mariadb::is_locked_for(std::uint64_t id, const std::vector<row_key>& rows) const {
+  const session& mine = sessions_.at(id);
+  return std::ranges::any_of(rows, [&](const row_key& k) {
+    if (mine.before.contains(k)) return false;
+    for (const auto& [other, c] : sessions_)
+      if (other != id && c.before.contains(k)) return true;
+    for (const std::uint64_t other : waiting_) {
+      if (other == id) return false;
+      const std::vector<row_key>& theirs = sessions_.at(other).waits->rows;
+      if (std::ranges::find(theirs, k) != theirs.end()) return true;
     }
-  }
-}
-
-model_reply model_mariadb::create(sql_words& w) {
-  for (const char* word : {"TABLE", "IF", "NOT", "EXISTS"}) w.require(word);
-  const std::string name = w.take_name();
-  sql_table made(w);
-  tables_.try_emplace(name, std::move(made));
-  return {};
-}
-
-model_reply model_mariadb::select(sql_words& w, context c) {
-  std::vector<sql_expression> wanted, conditions;
-  do {
-    wanted.push_back(sql_expression::parse(w));
-  } while (w.skip(","));
-  w.require("FROM");
-  const std::string name = w.take_name();
-  sql_table* const t = find(name);
-  if (!t) return absent;
-  c.sources.push_back({name, t});
-  if (w.skip("WHERE")) conditions.push_back(sql_expression::parse(w));
-  require_end(w);
-  model_reply out;
-  for_each_match(c, conditions, [&] {
-    auto& row = out.rows.emplace_back();
-    for (const sql_expression& e : wanted) row.push_back(text_of(e.value(scope(c))));
+    return false;
   });
+}
+
+void model_mariadb::lock_rows(session& c, const std::vector<row_key>& rows) {
+  for (const row_key& k : rows) {
+    if (c.before.contains(k)) continue;
+    std::vector<sql_cells>& saved = c.before[k];
+    const auto found = tables_.find(k.first);
+    if (found == tables_.end()) continue;
+    const std::size_t column = found->second.column("name");
+    for (const sql_cells& row : found->second.rows)
+      if (row[column].bytes == k.second) saved.push_back(row);
+  }
+}
+
+model_reply model_mariadb::run_tables(std::uint64_t id, const std::string& statement, time_us began,
+                                      const std::vector<row_key>& rows) {
+  session& c = of(id);
+  const bool is_read = begins(statement, "SELECT");
+  if (is_read && !statement.ends_with(" FOR UPDATE")) return read(id, statement, began);
+  if (c.is_in_transaction || !c.commits) {
+    lock_rows(c, rows);
+    c.has_written = c.has_written || !is_read;
+  }
+  return model_tables(tables_).execute(statement, began);
+}
+
+model_reply model_mariadb::read(std::uint64_t id, const std::string& statement, time_us began) {
+  session& c = of(id);
+  if (!c.is_in_transaction) {
+    sql_tables all = committed(&c);
+    return model_tables(all).execute(statement, began);
+  }
+  if (c.has_written) throw unknown_sql("a read after a write of the same transaction");
+  if (!c.snapshot) c.snapshot = committed(&c);
+  return model_tables(*c.snapshot).execute(statement, began);
+}
+
+sql_tables model_mariadb::committed(const session* but) const {
+  sql_tables out = tables_;
+  for (const auto& [id, c] : sessions_)
+    if (&c != but && c.has_written) put_back(c, out);
   return out;
 }
 
-model_reply model_mariadb::insert(sql_words& w, context c) {
-  w.require("INTO");
-  const std::string name = w.take_name();
-  sql_table* const t = find(name);
-  if (!t) return absent;
-  std::vector<std::size_t> columns;
-  if (w.skip("(")) {
-    do {
-      columns.push_back(t->column(w.take_name()));
-    } while (w.skip(","));
-    w.require(")");
-  } else {
-    for (std::size_t i = 0; i < t->columns(); ++i) columns.push_back(i);
+std::uint64_t model_mariadb::locks_row(const std::string& table, const std::string& name) const {
+  for (const auto& [id, c] : sessions_)
+    if (c.before.contains({table, name})) return id;
+  return 0;
+}
+
+bool model_mariadb::has_transaction() const {
+  return std::ranges::any_of(sessions_, [](const auto& each) { return each.second.has_written; });
+}
+
+const sql_table* model_mariadb::table(const std::string& name) {
+  shown_.reset();
+  if (has_transaction()) shown_ = committed();
+  const sql_tables& all = shown_ ? *shown_ : tables_;
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+// The rows that it has locked, as they were before.
+void model_mariadb::put_back(const session& c, sql_tables& to) {
+  for (const auto& [key, rows] : c.before) {
+    const auto found = to.find(key.first);
+    if (found == to.end()) continue;
+    const std::size_t column = found->second.column("name");
+    std::erase_if(found->second.rows,
+                  [&](const sql_cells& row) { return row[column].bytes == key.second; });
+    found->second.rows.insert(found->second.rows.end(), rows.begin(), rows.end());
   }
-  w.require("VALUES");
-  w.require("(");
-  sql_cells cells(t->columns());
-  for (const std::size_t column : columns) {
-    cells[column] = t->stored(column, sql_expression::parse(w).value(scope(c)));
-    w.skip(",");
-  }
-  w.require(")");
-  for (const char* word : {"ON", "DUPLICATE", "KEY", "UPDATE"}) w.require(word);
-  c.sources.push_back({name, t});
-  const std::vector<assignment> otherwise = parse_assignments(w);
-  require_end(w);
-  t->count(cells);
-  const std::optional<std::size_t> duplicate = t->duplicate_of(cells);
-  model_reply out;
-  if (!duplicate) {
-    t->rows.push_back(std::move(cells));
-    out.affected = 1;
-  } else {
-    c.sources[0].row = *duplicate;
-    out.affected = assign(c, otherwise) ? 2 : 0;
+}
+
+void model_mariadb::end_transaction(session& c, bool commits) {
+  if (!commits && c.has_written) put_back(c, tables_);
+  c.before.clear();
+  c.snapshot.reset();
+  c.has_written = c.is_in_transaction = false;
+}
+
+// Connections that end.
+
+void model_mariadb::end(std::uint64_t id, bool is_told) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  end_transaction(found->second, false);
+  const bool has_left = found->second.has_left;
+  waiting_.remove(id);
+  sessions_.erase(found);
+  named_.release_all(id);
+  if (is_told && !has_left) listener_.on_closed(id);
+}
+
+void model_mariadb::disconnect(std::uint64_t id) {
+  if (!is_connected(id)) return;
+  of(id).has_left = true;
+  if (!of(id).is_busy) end(id, false);
+}
+
+void model_mariadb::restart() {
+  dying_.clear();
+  while (!sessions_.empty()) end(sessions_.begin()->first, true);
+  named_.clear();
+  last_id_ = 0;
+  started_ = std::max(wall_(), started_ + us_per_s);  // it takes a second at least
+  numbers_drawn_ = 0;
+}
+
+void model_mariadb::restart_from_saved() {
+  static const std::vector<sql_cells> no_rows;
+  restart();
+  for (auto& [name, t] : tables_) t.rows = saved_.contains(name) ? saved_.at(name).rows : no_rows;
+}
+
+// Time that passes.
+
+model_mariadb::time_us model_mariadb::next() const {
+  time_us out = never;
+  for (const auto& [id, c] : sessions_) {
+    if (c.waits) out = std::min(out, c.waits->ends);
+    if (!c.is_busy) out = std::min(out, c.idle_since + c.idle_timeout);
   }
   return out;
 }
 
-model_reply model_mariadb::update(sql_words& w, context c) {
-  const std::string name = w.take_name();
-  std::vector<sql_expression> conditions;
-  c.sources.push_back({name, find(name)});
-  if (w.skip("FORCE")) {
-    w.require("INDEX");
-    w.skip_parentheses();
+void model_mariadb::advance(time_us now) {
+  std::vector<std::uint64_t> late, idle;
+  for (const auto& [id, c] : sessions_) {
+    if (c.waits && c.waits->ends <= now) late.push_back(id);
+    if (!c.is_busy && c.idle_since + c.idle_timeout <= now) idle.push_back(id);
   }
-  if (w.skip("JOIN")) {
-    sql_table* const joined = find(w.take_name());
-    c.sources.push_back({w.take_name(), joined});
-    w.require("ON");
-    conditions.push_back(sql_expression::parse(w));
+  for (const std::uint64_t id : late) {
+    if (!of(id).waits->statement.empty()) {
+      waiting_.remove(id);
+      reply(id, {.error = lock_wait_timeout}, now);
+    } else {
+      named_.leave_queue(id);
+      finish_named(id, false, now);
+    }
   }
-  for (const source& s : c.sources)
-    if (!s.table) return absent;
-  w.require("SET");
-  const std::vector<assignment> all = parse_assignments(w);
-  w.require("WHERE");
-  conditions.push_back(sql_expression::parse(w));
-  require_end(w);
-  model_reply out;
-  for_each_match(c, conditions, [&] {
-    std::vector<sql_cells> before;
-    for (const source& s : c.sources) before.push_back(s.table->rows.at(s.row));
-    assign(c, all);
-    for (std::size_t i = 0; i < c.sources.size(); ++i)
-      out.affected += c.sources[i].table->rows.at(c.sources[i].row) != before[i] ? 1 : 0;
-  });
-  out.insert_id = static_cast<std::uint64_t>(c.last_insert_id.value_or(0));
-  return out;
+  for (const std::uint64_t id : idle) end(id, true);
 }
 
-model_reply model_mariadb::remove(sql_words& w, context c) {
-  w.require("FROM");
-  const std::string name = w.take_name();
-  sql_table* const t = find(name);
-  if (!t) return absent;
-  c.sources.push_back({name, t});
-  w.require("WHERE");
-  const std::vector<sql_expression> conditions{sql_expression::parse(w)};
-  require_end(w);
-  std::set<std::size_t> matches;
-  for_each_match(c, conditions, [&] { matches.insert(c.sources[0].row); });
-  for (auto at = matches.rbegin(); at != matches.rend(); ++at)
-    t->rows.erase(t->rows.begin() + static_cast<std::ptrdiff_t>(*at));
-  return {.affected = matches.size()};
+bool model_mariadb::go_on(time_us now) {
+  while (const auto id = named_.take_granted()) {
+    if (!is_connected(*id)) continue;
+    finish_named(*id, true, now);
+    return true;
+  }
+  for (const std::uint64_t id : waiting_) {
+    const wait w = *of(id).waits;
+    if (is_locked_for(id, w.rows)) continue;
+    waiting_.remove(id);
+    reply(id, run_tables(id, w.statement, w.began, w.rows), now);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace holdfast::sim

@@ -1,62 +1,137 @@
-// A model of the statements that the strategies of mysql: send to MariaDB, each in a transaction of
-// its own. A statement that it does not know is an error of the model, never a reply.
+// A model of MariaDB: connections that execute one statement at a time, transactions and the rows
+// that they keep locked, and named locks. Of the strategies' statements it knows all; one that it
+// does not know is an error of the model, never a reply.
+//
+// Simpler than the server: rows are locked by the first column of their primary key, `name`, all
+// rows of one name of a table together; there are no gaps between rows, and so no deadlocks.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "tests/sim/mysql/model/expression.hpp"
-#include "tests/sim/mysql/model/table.hpp"
+#include "tests/sim/mysql/model/model_tables.hpp"
+#include "tests/sim/mysql/model/named_locks.hpp"
 
 namespace holdfast::sim {
 
-struct model_reply {
-  unsigned error = 0;  // the server's number
-  std::uint64_t affected = 0, insert_id = 0;
-  std::vector<std::vector<std::optional<std::string>>> rows{};  // {}: NULL
+// Called from inside the calls of the model, which it may not call back.
+class mariadb_listener {
+ public:
+  virtual void on_reply(std::uint64_t connection, const model_reply&) = 0;
+  virtual void on_closed(std::uint64_t connection) = 0;  // by the server; nothing follows
+
+ protected:
+  ~mariadb_listener() = default;
 };
 
 class model_mariadb {
  public:
-  // `now`: when the statement starts, by the server's clock: microseconds since 1970. Throws
-  // unknown_sql.
-  model_reply execute(std::string_view statement, std::int64_t now);
+  using time_us = std::int64_t;
+  static constexpr time_us never = INT64_MAX;
+
+  // `wall`: the server's clock, since 1970. All other times are of one that nobody sets. It was
+  // started a while ago.
+  model_mariadb(mariadb_listener& l, std::function<time_us()> wall)
+      : listener_(l), wall_(std::move(wall)), started_(wall_() - 1'000'000'000) {}
+
+  std::uint64_t connect(time_us now);  // an id, from 1; they begin again after a restart
+  // The reply follows, at once or later. Throws unknown_sql.
+  void execute(std::uint64_t connection, std::string_view statement, time_us now);
+  // A statement that waits is executed all the same, some time.
+  void disconnect(std::uint64_t connection);
+  void restart();  // killed, and started again; tables are kept, connections are not
+  void save() { saved_ = committed(); }
+  void restart_from_saved();  // likewise, with the rows of the last save()
+  // Ends the waits whose time is over, and the connections that were idle for too long.
+  void advance(time_us now);
+  time_us next() const;  // when to call it; never: not at all
+  // Statements that may have got what they waited for. True: one was executed, and there may be
+  // another.
+  bool go_on(time_us now);
+
+  bool is_connected(std::uint64_t connection) const { return sessions_.contains(connection); }
+  void set_read_only(bool is) noexcept { is_read_only_ = is; }
+  // To each statement that changes a table; 0: none.
+  void refuse_writes(unsigned error) noexcept { refusal_ = error; }
+  bool has_killed() const noexcept { return !dying_.empty(); }
+  void end_killed();  // connections: KILL does not wait for their end
+  bool kill_is_forbidden = false;
+
+  void make_table(const std::string& statement) { model_tables(tables_).execute(statement, 0); }
+  std::uint64_t locks_row(const std::string& table, const std::string& name) const;  // 0: none does
+  bool has_transaction() const;  // that has written something
+  // As it was committed.
+  const sql_table* table(const std::string& name);
+  const named_locks& locks() const noexcept { return named_; }
+  // The GET_LOCK by which a lock was held when UUID_SHORT() gave a number: serials, by the number.
+  const std::map<std::uint64_t, std::uint64_t>& numbered() const noexcept { return numbered_; }
 
  private:
-  struct source {  // a table of a statement, under the name that the statement uses
-    std::string name;
-    sql_table* table;
-    std::size_t row = 0;
+  using row_key = std::pair<std::string, std::string>;  // a table, and a name in it
+  struct wait {
+    std::string statement;  // to be executed again; empty: for a named lock
+    std::vector<row_key> rows{};
+    time_us began = 0;  // by the server's clock
+    time_us ends = never;
+    std::string lock;  // named
+    bool is_numbered = false;
   };
-  struct assignment {
-    std::string table, column;
-    sql_expression value;
-  };
-  // What one statement needs; ended with it.
-  struct context {
-    std::int64_t now = 0;
-    std::optional<std::int64_t> last_insert_id{};
-    std::vector<source> sources{};
+  struct session {
+    bool commits = true;  // each statement
+    bool is_in_transaction = false;
+    bool has_left = false;  // the client
+    bool is_busy = false;
+    time_us row_wait = 50'000'000, idle_timeout = 28'800'000'000, idle_since = 0;
+    std::map<row_key, std::vector<sql_cells>> before;  // rows that it has locked
+    bool has_written = false;
+    std::optional<sql_tables> snapshot;  // since its first read without a lock
+    std::optional<wait> waits;
   };
 
-  sql_table* find(const std::string& name);
-  static sql_scope scope(context&);
-  static std::size_t source_of(const context&, const std::string& table, const std::string& column);
-  static std::vector<assignment> parse_assignments(sql_words&);
-  static bool assign(context&, const std::vector<assignment>&);
-  template <class Each>
-  static void for_each_match(context&, const std::vector<sql_expression>& conditions, Each);
+  session& of(std::uint64_t id) { return sessions_.at(id); }
+  void reply(std::uint64_t id, const model_reply&, time_us now);
+  void run(std::uint64_t id, const std::string& statement, time_us began, time_us now);
+  bool run_session(std::uint64_t id, std::string_view statement, time_us now);
+  bool run_named(std::uint64_t id, const std::string& statement, time_us now);
+  void get_lock(std::uint64_t id, sql_words&, time_us now);
+  void kill(std::uint64_t by, std::uint64_t whom, time_us now);
+  void set_variables(session&, std::string_view statement);
+  model_reply variables(const session&) const;
+  std::string draw_number(const std::string& lock);
+  void finish_named(std::uint64_t id, bool granted, time_us now);
+  static std::vector<row_key> rows_of(const std::string& statement);
+  bool is_locked_for(std::uint64_t id, const std::vector<row_key>&) const;
+  void lock_rows(session&, const std::vector<row_key>&);
+  model_reply run_tables(std::uint64_t id, const std::string& statement, time_us began,
+                         const std::vector<row_key>&);
+  model_reply read(std::uint64_t id, const std::string& statement, time_us began);
+  sql_tables committed(const session* but = nullptr) const;
+  void end_transaction(session&, bool commits);
+  static void put_back(const session&, sql_tables&);
+  void end(std::uint64_t id, bool is_told);
 
-  model_reply create(sql_words&);
-  model_reply select(sql_words&, context);
-  model_reply insert(sql_words&, context);
-  model_reply update(sql_words&, context);
-  model_reply remove(sql_words&, context);
-
-  std::map<std::string, sql_table> tables_;
+  mariadb_listener& listener_;
+  const std::function<time_us()> wall_;
+  time_us started_;  // by the server's clock
+  sql_tables tables_;
+  named_locks named_;
+  std::map<std::uint64_t, session> sessions_;
+  std::vector<std::uint64_t> dying_;
+  std::list<std::uint64_t> waiting_;  // for rows, in the order of their statements
+  std::uint64_t last_id_ = 0;
+  std::int64_t numbers_drawn_ = 0;  // by UUID_SHORT()
+  std::map<std::uint64_t, std::uint64_t> numbered_;
+  bool is_read_only_ = false;
+  unsigned refusal_ = 0;
+  std::optional<sql_tables> shown_;
+  sql_tables saved_;
 };
 
 }  // namespace holdfast::sim

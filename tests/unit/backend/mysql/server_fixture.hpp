@@ -103,7 +103,9 @@ class server_fixture {
   explicit server_fixture(const std::string& strategy, std::size_t servers = 1)
       : terms(settings_of(strategy, servers)),
         s(mysql::make_strategy(net, terms)),
-        over(net, terms, *s, s->connections(), std::make_unique<scripted_connector>(connections)) {
+        over(net, terms, *s, s->connections(), [this](io::client_reactor&, const auto&) {
+          return std::make_unique<scripted_connector>(connections);
+        }) {
     const std::lock_guard guard(over.mutex());
     s->attach(over);
   }

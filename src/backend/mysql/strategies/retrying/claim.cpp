@@ -1,6 +1,7 @@
 #include "backend/mysql/strategies/retrying/claim.hpp"
 
 #include "backend/mysql/strategies/retrying/strategy.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::mysql::retrying {
 
@@ -10,11 +11,15 @@ orphan::orphan(strategy& s, const claim& c, time_point end)
     : claims::orphan(end),
       home_(s),
       name_(c.name),
+      order_(s.order_of(c.name)),
       owner_(base::text_of(c.owner_id)),
       mode_(c.details.mode) {}
 
+// After what was sent for the lock before: over another connection it could be executed first.
 withdrawal orphan::withdraw(time_point now) {
-  home_.over().submit(lane::commands, home_.texts().release(name_, owner_, mode_), *this, now);
+  const bool follows = !base::planted(base::mutant::withdrawal_overtakes);
+  home_.over().submit(lane::commands, home_.texts().release(name_, owner_, mode_), *this, now,
+                      follows ? order_ : 0);
   return withdrawal::sent;
 }
 

@@ -72,6 +72,9 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   std::string text_of_owner(const claim& c) const { return guarded_owner(c); }
   std::string reason(const claim&, errc why) const { return over_->reason(why); }
 
+  // Statements of one lock have the same `order` of transport::submit().
+  static std::size_t order_of(const std::string& name) noexcept;
+
   // For its requests and orphans; with the mutex.
   bool is_wanted(const request&) const noexcept;
   void on_reply(request&, const sql_reply&, const reply_context&);
@@ -106,8 +109,6 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   const settings& terms() const noexcept { return settings_; }
   lock_request request_of(const claim&, const std::string& owner) const;
   claim* claim_at(claims::claim_handle h) const noexcept { return claims_.at(h); }
-  // Statements of one lock have the same `order` of transport::submit().
-  static std::size_t order_of(const std::string& name) noexcept;
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {

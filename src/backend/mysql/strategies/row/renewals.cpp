@@ -20,7 +20,9 @@ constexpr std::size_t batch_max = 256;
 
 }  // namespace
 
+// The core repeats a renewal that is not answered in time: the newer one counts.
 void renewals::add(const claim& c, time_point now) {
+  std::erase_if(waiting_, [&](const item& i) { return i.whose == c.place(); });
   waiting_.push_back({.whose = c.place(),
                       .epoch = c.recipe().epoch(),
                       .ticket = c.ticket(),

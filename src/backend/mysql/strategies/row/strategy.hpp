@@ -54,7 +54,6 @@ class strategy final : public retrying::strategy {
   void drop(bell& b) noexcept { bells_.erase(b.place); }
   // The answer to a claim that wants to be woken.
   static claims::retrying_reply asleep(const retrying::claim&, bool has_bell);
-  using retrying::strategy::order_of;
 
  private:
   claims::retrying_reply read_try(claims::claim_handle, const sql_reply&, std::uint8_t step,

@@ -54,6 +54,33 @@ TEST_F(mysql_row, the_row_of_a_new_lock_is_created_and_then_taken) {
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
+TEST_F(mysql_row, a_withdrawal_follows_the_acquire_that_may_still_be_executed) {
+  t.acquire();
+  ASSERT_TRUE(t.awaits(0, "UPDATE"));
+  t.run([&](time_point now, base::event_queue& events) {
+    t.s->end_claims(errc::unavailable, "it was given up", now, events);
+  });
+  (void)t.sink.take();
+  ASSERT_EQ(t.connections.size(), 1u) << "another connection could overtake it";
+  t.reply(0, granted_row(5));
+  EXPECT_TRUE(t.awaits(0, "SET owner=x''"));
+}
+
+TEST_F(mysql_row, a_renewal_that_is_repeated_meanwhile_is_sent_once) {
+  t.acquire();
+  t.reply(0, granted_row(5));
+  t.lock->renew(30s, 1);
+  t.greet(1);
+  ASSERT_TRUE(t.awaits(1, "expires_at=GREATEST"));
+  const std::size_t size_of_one = t.statement(1).size();
+  t.lock->renew(30s, 2);
+  t.lock->renew(30s, 3);
+  sql_reply renewed;
+  renewed.affected = 1;
+  t.reply(1, renewed);
+  EXPECT_EQ(t.statement(1).size(), size_of_one);
+}
+
 TEST_F(mysql_row, a_waiter_that_cannot_wait_for_the_bell_polls) {
   wait_for_bell();
   t.reply(1, error(1317));  // there is no bell

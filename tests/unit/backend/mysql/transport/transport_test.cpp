@@ -53,6 +53,29 @@ TEST(mysql_transport, a_connection_of_another_server_is_not_killed_by_its_id) {
   EXPECT_TRUE(t.awaits(1, "UPDATE"));
 }
 
+TEST(mysql_transport, a_connection_that_was_lost_while_idle_is_opened_anew) {
+  server_fixture t("named");
+  t.open();
+  t.cut(0);
+  EXPECT_TRUE(t.over.is_unavailable());
+  ASSERT_EQ(t.connections.size(), 2u);
+  t.greet(1);
+  EXPECT_FALSE(t.over.is_unavailable());
+}
+
+TEST(mysql_transport, statements_that_follow_each_other_need_no_second_connection) {
+  server_fixture t("row");
+  t.open();
+  told other;
+  const auto second = t.s->open("job", other);
+  t.acquire_shared();
+  second->acquire({.one_attempt = true, .ttl = 30s, .mode = lock_mode::shared, .at = t.now()});
+  EXPECT_TRUE(t.awaits(0, "START TRANSACTION"));
+  EXPECT_EQ(t.connections.size(), 1u);
+  t.pass(op_timeout + 1s);  // both are given up
+  t.close_requested();
+}
+
 TEST(mysql_transport, an_overdue_statement_ends_with_its_connection) {
   server_fixture t("row");
   t.open();

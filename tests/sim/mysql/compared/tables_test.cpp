@@ -1,4 +1,5 @@
-// The model of MariaDB executes random lists of the strategies' statements as the real one does.
+// The model of MariaDB's tables executes random lists of the strategies' statements as the real one
+// does.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -6,7 +7,7 @@
 #include "backend/mysql/strategies/insert/statements.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
 #include "testkit/servers/mariadb_server.hpp"
-#include "tests/sim/mysql/model/model_mariadb.hpp"
+#include "tests/sim/mysql/model/model_tables.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -49,7 +50,8 @@ class both_servers {
  private:
   mariadb_server server_;
   testkit::mariadb_link link_;
-  model_mariadb model_;
+  sql_tables tables_;
+  model_tables model_{tables_};
   std::int64_t now_ = begin_us;
 };
 
@@ -91,7 +93,7 @@ void play(both_servers& on, const Statements& texts, std::uint8_t steps, Takes t
   }
 }
 
-class mysql_model : public testing::TestWithParam<int> {
+class mysql_tables : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     if (!mariadb_server::installed()) GTEST_SKIP() << mariadb_server::not_installed;
@@ -99,7 +101,7 @@ class mysql_model : public testing::TestWithParam<int> {
   std::mt19937_64 dice{static_cast<std::uint64_t>(GetParam())};
 };
 
-TEST_P(mysql_model, executes_the_statements_of_row) {
+TEST_P(mysql_tables, executes_the_statements_of_row) {
   both_servers on;
   const mysql::row::statements texts("locks");
   on.execute(texts.look("a"));  // there is no table
@@ -108,7 +110,7 @@ TEST_P(mysql_model, executes_the_statements_of_row) {
       on, texts, 5, [](std::uint8_t step) { return step == 0 || step == 3; }, dice);
 }
 
-TEST_P(mysql_model, executes_the_statements_of_insert) {
+TEST_P(mysql_tables, executes_the_statements_of_insert) {
   both_servers on;
   const mysql::insert::columns columns{.key = "order_id",
                                        .type = "type",
@@ -126,7 +128,7 @@ TEST_P(mysql_model, executes_the_statements_of_insert) {
   for (const char* owner : {"x", "y", "z"}) on.execute(texts.expiry("a", owner));
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, mysql_model, testing::Range(1, 4));
+INSTANTIATE_TEST_SUITE_P(seeds, mysql_tables, testing::Range(1, 4));
 
 }  // namespace
 }  // namespace holdfast::sim

@@ -1,0 +1,187 @@
+// The model of MariaDB does with connections, transactions and named locks as the real one does.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "backend/mysql/strategies/named/statements.hpp"
+#include "backend/mysql/strategies/row/statements.hpp"
+#include "testkit/servers/mariadb_server.hpp"
+#include "tests/sim/mysql/model/model_mariadb.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using testkit::mariadb_server;
+
+// A connection to both. A statement that waits is answered later.
+class server_pair : private mariadb_listener {
+ public:
+  server_pair() {
+    create(texts.create_table());
+    create(texts.create_members());
+  }
+
+  std::uint64_t connect() { return model_.connect(0); }
+  std::optional<model_reply> execute(std::uint64_t c, const std::string& statement) {
+    replies_.erase(c);
+    model_.execute(c, statement, 0);
+    while (model_.go_on(0)) {}
+    return reply_of(c);
+  }
+  std::optional<model_reply> reply_of(std::uint64_t c) {
+    const auto found = replies_.find(c);
+    return found == replies_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void pass(std::int64_t us) { model_.advance(us); }
+  void disconnect(std::uint64_t c) {
+    model_.disconnect(c);
+    while (model_.go_on(0)) {}
+  }
+  void end_killed() { model_.end_killed(); }
+  testkit::mariadb_link link() {
+    testkit::mariadb_link out = server_.link();
+    out.query("SET time_zone='+00:00', timestamp=1700000000");
+    return out;
+  }
+
+  const mysql::row::statements texts{"locks"};
+
+ private:
+  void on_reply(std::uint64_t c, const model_reply& r) override { replies_[c] = r; }
+  void on_closed(std::uint64_t) override {}
+  void create(const std::string& statement) {
+    model_.make_table(statement);
+    server_.link().query(statement);
+  }
+
+  mariadb_server server_;
+  std::map<std::uint64_t, model_reply> replies_;
+  model_mariadb model_{*this, [] { return std::int64_t{1'700'000'000'000'000}; }};
+};
+
+void expect_same_rows(server_pair& both, std::uint64_t c, testkit::mariadb_link& l,
+                      const std::string& text) {
+  const auto model = both.execute(c, text);
+  const testkit::sql_result real = l.query(text);
+  ASSERT_TRUE(model) << text;
+  EXPECT_EQ(model->rows, real.rows) << text;
+}
+
+class mysql_server_model : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!mariadb_server::installed()) GTEST_SKIP() << mariadb_server::not_installed;
+  }
+};
+
+TEST_F(mysql_server_model, a_row_is_locked_until_its_transaction_ends) {
+  server_pair both;
+  const std::uint64_t a = both.connect(), b = both.connect();
+  testkit::mariadb_link real_a = both.link(), real_b = both.link();
+  const auto expect_same = [&](std::uint64_t c, testkit::mariadb_link& l, const std::string& text) {
+    expect_same_rows(both, c, l, text);
+  };
+  expect_same(a, real_a, both.texts.create("x"));
+  expect_same(a, real_a, "START TRANSACTION");
+  expect_same(a, real_a, both.texts.lock_row("x"));
+  real_b.query("SET innodb_lock_wait_timeout=1");
+  both.execute(b, "SET SESSION innodb_lock_wait_timeout=1");
+  EXPECT_FALSE(both.execute(b, both.texts.create("x"))) << "it waits";
+  unsigned error = 0;
+  try {
+    real_b.query(both.texts.create("x"));
+  } catch (const testkit::sql_error& e) {
+    error = e.code;
+  }
+  both.pass(1'000'001);
+  ASSERT_TRUE(both.reply_of(b));
+  EXPECT_EQ(both.reply_of(b)->error, error);
+  const std::string opened = both.texts.open_to_members("x");
+  both.execute(a, opened);
+  real_a.query(opened);
+  expect_same(b, real_b, both.texts.look("x"));  // it sees what is committed
+  expect_same(a, real_a, "ROLLBACK");
+  expect_same(b, real_b, both.texts.look("x"));
+  expect_same(b, real_b, both.texts.create("x"));
+}
+
+TEST_F(mysql_server_model, a_transaction_reads_what_was_there_at_its_first_read) {
+  server_pair both;
+  const std::uint64_t a = both.connect(), b = both.connect();
+  testkit::mariadb_link real_a = both.link(), real_b = both.link();
+  const auto expect_same = [&](std::uint64_t c, testkit::mariadb_link& l, const std::string& text) {
+    expect_same_rows(both, c, l, text);
+  };
+  const mysql::retrying::lock_request member{.name = "x", .owner = "o", .ttl = 10s};
+  for (const std::string& text : {both.texts.create("x"), both.texts.add_member(member, 7)})
+    expect_same(b, real_b, text);
+  const std::string count = "SELECT permits FROM `locks_members` WHERE name=x'78'";
+  expect_same(a, real_a, "START TRANSACTION");
+  expect_same(a, real_a, count);
+  expect_same(b, real_b, both.texts.release("x", "o", lock_mode::shared));
+  expect_same(a, real_a, count);
+  expect_same(a, real_a, "COMMIT");
+  expect_same(a, real_a, count);
+}
+
+TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_connection) {
+  server_pair both;
+  const mysql::named::statements texts("test", "");
+  const std::string key = texts.key_of("job");
+  const std::string tries = texts.try_lock(key, lock_mode::exclusive);
+  const std::string waits = texts.wait(key, lock_mode::exclusive);
+  const std::string confirms = texts.confirm(key, lock_mode::exclusive);
+  const std::uint64_t a = both.connect(), b = both.connect(), c = both.connect();
+  auto real_a = std::make_unique<testkit::mariadb_link>(both.link());
+  testkit::mariadb_link real_b = both.link(), real_c = both.link();
+  const auto first_of = [](const auto& rows) { return rows.at(0).at(0); };
+  const auto expect_same = [&](std::uint64_t id, testkit::mariadb_link& l,
+                               const std::string& text) {
+    EXPECT_EQ(first_of(both.execute(id, text)->rows), first_of(l.query(text).rows)) << text;
+  };
+  expect_same(a, *real_a, confirms);  // nobody has it
+  expect_same(a, *real_a, tries);
+  expect_same(b, real_b, tries);
+  expect_same(b, real_b, confirms);
+  expect_same(a, *real_a, confirms);
+  expect_same(b, real_b, texts.release(key));
+  EXPECT_FALSE(both.execute(b, waits));
+  EXPECT_FALSE(both.execute(c, waits));
+  std::thread waits_b([&] { EXPECT_EQ(first_of(real_b.query(waits).rows), "1"); });
+  both.disconnect(a);
+  real_a.reset();
+  waits_b.join();
+  ASSERT_TRUE(both.reply_of(b));
+  EXPECT_EQ(first_of(both.reply_of(b)->rows), "1");
+  EXPECT_FALSE(both.reply_of(c));
+  expect_same(b, real_b, texts.release(key));
+  EXPECT_EQ(first_of(both.reply_of(c)->rows), "1");
+}
+
+TEST_F(mysql_server_model, a_killed_connection_is_not_known_any_more) {
+  server_pair both;
+  const std::uint64_t a = both.connect(), b = both.connect();
+  testkit::mariadb_link real_a = both.link(), real_b = both.link();
+  const std::string id_text = *real_b.query("SELECT CONNECTION_ID()").rows.at(0).at(0);
+  EXPECT_EQ(both.execute(a, "KILL " + std::to_string(b))->error, 0u);
+  real_a.query("KILL " + id_text);
+  both.end_killed();
+  unsigned error = 0;
+  for (int i = 0; i < 1000 && error == 0; ++i) {
+    try {
+      real_a.query("KILL " + id_text);
+      std::this_thread::sleep_for(1ms);
+    } catch (const testkit::sql_error& e) {
+      error = e.code;
+    }
+  }
+  EXPECT_EQ(both.execute(a, "KILL " + std::to_string(b))->error, error);
+}
+
+}  // namespace
+}  // namespace holdfast::sim

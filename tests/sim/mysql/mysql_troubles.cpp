@@ -1,0 +1,81 @@
+// The troubles of a MariaDB server.
+#include "backend/mysql/transport/error_text.hpp"
+#include "tests/sim/machine/world.hpp"
+#include "tests/sim/mysql/mysql_store.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// The error of each statement that writes, while the trouble lasts; 0: none.
+unsigned refusal_of(trouble t) noexcept {
+  switch (t) {
+    case trouble::long_script: return mysql::error::lock_wait_timeout;
+    case trouble::too_few_replicas: return mysql::error::deadlock;
+    case trouble::memory_full: return mysql::error::query_interrupted;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+void mysql_store::happen(const fault& f) {
+  switch (f.what) {
+    case trouble::restart: return restart();
+    case trouble::writes_lost:
+    case trouble::restart_saved: return lose_writes(f.lasts);
+    case trouble::clock_forward: return leap(f.lasts);
+    case trouble::clock_set: return leap(std::chrono::hours(world_.chance.between(1, 48)));
+    case trouble::readonly:
+      server_.set_read_only(true);
+      return world_.later(f.lasts, [this] { server_.set_read_only(false); });
+    default: break;
+  }
+  const unsigned error = refusal_of(f.what);
+  if (error == 0) return;
+  server_.refuse_writes(error);
+  world_.later(f.lasts, [this] { server_.refuse_writes(0); });
+}
+
+bool mysql_store::only_refuses(trouble t) const {
+  return t == trouble::readonly || refusal_of(t) != 0;
+}
+
+// A lock of a connection ends with it, and its client may not know that yet.
+void mysql_store::restart() {
+  if (strategy_.is_of_connections()) world_.watch->unsafe(world_.lease_max());
+  world_.change_server([&] { server_.restart(); });
+}
+
+// As with innodb_flush_log_at_trx_commit=2, on a machine that is killed.
+void mysql_store::lose_writes(moment lasts) {
+  server_.save();
+  world_.later(lasts / 2, [this, down = lasts / 2] {
+    world_.refuse_connections(true);
+    world_.watch->unsafe(world_.lease_max());
+    world_.watch->excuse_leases();
+    world_.change_server([&] {
+      server_.restart_from_saved();
+      world_.watch->excuse_old_queues();
+    });
+    world_.later(down, [this] { world_.refuse_connections(false); });
+  });
+}
+
+// Leases of rows end early. That of a transaction would have ended before anyone saw it.
+void mysql_store::leap(moment by) {
+  if (server_.has_transaction()) return world_.later(1ms, [this, by] { leap(by); });
+  world_.watch->unsafe(world_.lease_max());
+  world_.watch->excuse_leases();
+  world_.change_server([&] { clock_offset_ += by; });
+}
+
+void mysql_store::heal() {
+  server_.set_read_only(false);
+  server_.refuse_writes(0);
+  if (!world_.schedule.faults.empty()) world_.excused.add(world_.time.now() + recovery_max());
+}
+
+}  // namespace holdfast::sim

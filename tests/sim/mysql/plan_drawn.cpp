@@ -1,0 +1,110 @@
+// Draws a plan for a MariaDB server from a seed.
+#include <algorithm>
+#include <utility>
+
+#include "tests/sim/machine/dice.hpp"
+#include "tests/sim/mysql/strategies.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+bool is_of_mariadb(trouble t) noexcept {
+  switch (t) {
+    case trouble::pause:
+    case trouble::crash:
+    case trouble::cut:
+    case trouble::stall:
+    case trouble::black_hole:
+    case trouble::refuse:
+    case trouble::server_pause:
+    case trouble::restart:
+    case trouble::restart_saved:
+    case trouble::clock_forward:
+    case trouble::clock_set:
+    case trouble::memory_full:
+    case trouble::readonly:
+    case trouble::broken:
+    case trouble::down:
+    case trouble::long_script:
+    case trouble::too_few_replicas:
+    case trouble::process_replaced:
+    case trouble::process_added:
+    case trouble::machine_stopped:
+    case trouble::slow_connects:
+    case trouble::half_greetings:
+    case trouble::writes_lost: return true;
+    default: return false;
+  }
+}
+
+// A connection is opened in six round trips, and a statement follows.
+void draw_trips(plan& p) {
+  const auto trip =
+      std::chrono::ceil<std::chrono::milliseconds>(p.delay_max * (p.slow_share > 0 ? 10 : 1));
+  p.delay_min = std::min(p.delay_min, p.delay_max / 2);  // waiters that go in step may starve
+  p.op_timeout = std::max(p.op_timeout, trip * 40);
+  p.ttl = std::max(p.ttl, trip * 24);
+}
+
+// The idle timeout of its connections takes the place of the ttl, in whole seconds.
+void draw_connections(plan& p, dice& d) {
+  p.ttl = std::max(std::chrono::ceil<std::chrono::seconds>(p.ttl), std::chrono::seconds(1)) +
+          std::chrono::seconds(d.between(0, 1));
+  p.parts_wait = false;  // for as long as a lock may last: no client would come to rest
+  p.inspections = 0;     // the server shows a connection, not the request that has the lock
+}
+
+// An operator may break a row's lock; a replica has no named locks.
+bool is_of_rows(trouble t) noexcept { return t == trouble::broken || t == trouble::readonly; }
+
+bool is_start(trouble t) noexcept {
+  return t == trouble::restart || t == trouble::restart_saved || t == trouble::down ||
+         t == trouble::writes_lost;
+}
+
+// Ids of connections begin again with each start, and clients know the starts of a server apart by
+// its uptime in seconds: one that starts twice within three of them is not played.
+void keep_one_start(plan& p) {
+  bool has_one = false;
+  std::erase_if(p.faults,
+                [&](const fault& f) { return is_start(f.what) && std::exchange(has_one, true); });
+}
+
+// With dice of its own: what is drawn for every store stays as it is.
+plan on_mariadb(plan p, const played_strategy& s) {
+  dice d(p.seed ^ 0x6d617269616462);
+  p.layout = s.name;
+  p.kill_forbidden = false;
+  p.has_small_limits = false;
+  draw_trips(p);
+  if (s.is_of_connections()) {
+    p.locks_are = kind::mutex;
+    p.permits = 0;
+    draw_connections(p, d);
+  }
+  std::erase_if(p.faults, [&](const fault& f) {
+    // Readers are broken together, by the number that they share.
+    const bool breaks_readers = f.what == trouble::broken && p.locks_are == kind::shared;
+    return !is_of_mariadb(f.what) || breaks_readers ||
+           (s.is_of_connections() && is_of_rows(f.what));
+  });
+  keep_one_start(p);
+  // A statement of which a part is late holds up the releases of other members behind it; and where
+  // the server's clock is set, its connection cannot be killed, since its uptime has changed.
+  const bool sets_clock = p.has(trouble::clock_forward) || p.has(trouble::clock_set);
+  if (p.locks_are != kind::mutex || sets_clock) p.parts_wait = false;
+  return p;
+}
+
+}  // namespace
+
+plan draw(std::uint64_t seed, flavour how, const played_strategy& s) {
+  return on_mariadb(draw(seed, how), s);
+}
+
+plan draw(std::uint64_t seed, const played_strategy& s) { return on_mariadb(draw(seed), s); }
+
+}  // namespace holdfast::sim

@@ -1,0 +1,48 @@
+#ifdef HOLDFAST_WITH_MYSQL
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/sim/full_suite.hpp"
+#include "tests/sim/mysql/play.hpp"
+#include "tests/sim/mysql/strategies.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+struct sim_mysql : testing::TestWithParam<const char*> {
+  void expect_all_well(std::uint64_t schedules, flavour how) const {
+    const played_strategy& strategy = *strategy_named(GetParam());
+    for (std::uint64_t seed = 1; seed <= share_of(schedules); ++seed) {
+      const plan p = draw(seed, how, strategy);
+      ASSERT_EQ(play_mysql(p).complaint, "") << p.text();
+    }
+  }
+};
+
+TEST_P(sim_mysql, without_trouble_all_promises_are_kept) { expect_all_well(300, flavour::calm); }
+
+TEST_P(sim_mysql, all_promises_are_kept_when_clients_crash) {
+  expect_all_well(300, flavour::crashes);
+}
+
+TEST_P(sim_mysql, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
+  expect_all_well(1500, flavour::any);
+}
+
+TEST_P(sim_mysql, a_schedule_is_its_seed) {
+  const played_strategy& strategy = *strategy_named(GetParam());
+  const auto digest_of = [&](std::uint64_t seed) {
+    return play_mysql(draw(seed, strategy), nullptr, recording::on).digest;
+  };
+  const std::uint64_t first = digest_of(7);
+  for (std::uint64_t seed = 20; seed < 40; ++seed) EXPECT_NE(digest_of(seed), first);
+  EXPECT_EQ(digest_of(7), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(played, sim_mysql, testing::Values("row", "named"),
+                         [](const auto& of) { return std::string(of.param); });
+
+}  // namespace
+}  // namespace holdfast::sim
+#endif
