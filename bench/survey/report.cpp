@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "data_folder.hpp"
 #include "survey/claims.hpp"
 #include "survey/columns.hpp"
 #include "survey/result_file.hpp"
@@ -111,7 +112,7 @@ std::string as_markdown(const results& r) {
 }
 
 std::string as_html(const results& r, const std::string& charts) {
-  std::string page = read_file(SURVEY_PAGE);
+  std::string page = read_file((bench::data_folder() / "survey" / "page.html").string());
   replace(page, "/* Chart.js */", charts);
   replace(page, "null /* the results */", for_script(to_json(r, detail::figures_only)));
   return page;

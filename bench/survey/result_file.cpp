@@ -183,10 +183,14 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file) throw std::runtime_error(path + " cannot be written: " + std::strerror(errno));
 }
 
+void replace_file(const std::string& path, const std::string& text) {
+  write_file(path + ".new", text);
+  if (std::rename((path + ".new").c_str(), path.c_str()) != 0)
+    throw std::runtime_error(path + " cannot be replaced: " + std::strerror(errno));
+}
+
 void save(const results& r, const std::string& file) {
-  write_file(file + ".new", to_json(r, detail::every_run));
-  if (std::rename((file + ".new").c_str(), file.c_str()) != 0)
-    throw std::runtime_error(file + " cannot be replaced: " + std::strerror(errno));
+  replace_file(file, to_json(r, detail::every_run));
 }
 
 std::string read_file(const std::string& path) {
