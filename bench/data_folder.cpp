@@ -14,16 +14,16 @@ fs::path installed_data() {
   return fs::path(own_program()).parent_path().parent_path() / "share" / "holdfast" / "bench";
 }
 
-bool is_installed_here() { return fs::exists(installed_data() / "bars.toml"); }
-
 }  // namespace
 
+bool is_installed_program() { return fs::exists(installed_data() / "bars.toml"); }
+
 fs::path data_folder() {
-  return is_installed_here() ? installed_data() : fs::path(__FILE__).parent_path();
+  return is_installed_program() ? installed_data() : fs::path(__FILE__).parent_path();
 }
 
 fs::path writable_folder() {
-  if (!is_installed_here()) return fs::path(own_program()).parent_path();
+  if (!is_installed_program()) return fs::path(own_program()).parent_path();
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
     return fs::path(cache) / "holdfast";
   const char* home = std::getenv("HOME");

@@ -9,6 +9,8 @@ namespace bench {
 // this program belongs to, else of the sources from which it was built.
 std::filesystem::path data_folder();
 
+bool is_installed_program();
+
 // The folder for what is fetched or built on demand: that of the build, or
 // $XDG_CACHE_HOME/holdfast (~/.cache/holdfast) for an installed program.
 std::filesystem::path writable_folder();

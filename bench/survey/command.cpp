@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "data_folder.hpp"
 #include "option_value.hpp"
 #include "survey/report.hpp"
 #include "survey/result_file.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 struct words {
   plan what;
-  std::string folder = "build/survey";
+  std::string folder = bench::is_installed_program() ? "holdfast-survey" : "build/survey";
   bool is_fresh = false, only_report = false;
 };
 

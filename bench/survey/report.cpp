@@ -7,12 +7,12 @@
 #include "data_folder.hpp"
 #include "survey/claims.hpp"
 #include "survey/columns.hpp"
+#include "survey/costs.hpp"
+#include "survey/model.hpp"
 #include "survey/result_file.hpp"
 
 namespace survey {
 namespace {
-
-using table = std::vector<std::vector<std::string>>;
 
 // The first row has the titles. A cell without figures has its reason in the last column.
 table table_of(const results& r, const load& l, bool is_narrow) {
@@ -77,6 +77,42 @@ std::string claims_table(const results& r) {
   return text;
 }
 
+// Of a table in Markdown: the names in the first columns are aligned to the left.
+std::string markdown_table(const table& rows, std::size_t names) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& cell : rows[i]) text += "| " + escaped(cell) + " ";
+    text += "|\n";
+    if (i > 0) continue;
+    for (std::size_t k = 0; k < rows[0].size(); ++k) text += k < names ? "|---" : "|---:";
+    text += "|\n";
+  }
+  return text;
+}
+
+std::string model_section(const results& r) {
+  const auto checks = check_model(r);
+  if (checks.empty()) return {};
+  table rows{{"store", "lock", "load", "utilisation", "figure", "model", "measured"}};
+  for (const model_check& c : checks)
+    rows.push_back({c.where->topology, c.where->lock, c.where->load, figure(c.utilisation),
+                    std::string(c.what), figure(c.model), figure(c.measured)});
+  return "\n## The queueing model\n\n[Scaling](scaling.md) treats a lock as a queue with one "
+         "server. The model's figures use the measured times of holding and of the hand-off, and "
+         "for *acquire* the planned arrivals.\n\n" +
+         markdown_table(rows, 3);
+}
+
+std::string cost_section(const results& r) {
+  const table rows = cost_table(r);
+  if (rows.size() < 2) return {};
+  return "\n## Cost\n\nPer acquisition of a free lock, release included, by one worker; in "
+         "parentheses by 64 workers with a lock each. Memory is that of a lock while it is held; "
+         "the "
+         "servers' is what they report.\n\n" +
+         markdown_table(rows, 2);
+}
+
 constexpr const char* chart_library = "/usr/share/javascript/chart.js/chart.min.js";
 
 }  // namespace
@@ -99,16 +135,9 @@ std::string as_markdown(const results& r) {
       summary_of(r) + "```\n" + claims_table(r);
   for (const load* l : loads_in(r)) {
     text += "\n## " + std::string(l->name) + "\n\n" + std::string(l->what) + "\n\n";
-    const table rows = table_of(r, *l, false);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (const std::string& cell : rows[i]) text += "| " + escaped(cell) + " ";
-      text += "|\n";
-      if (i > 0) continue;
-      for (std::size_t k = 0; k < rows[0].size(); ++k) text += k < 2 ? "|---" : "|---:";
-      text += "|\n";
-    }
+    text += markdown_table(table_of(r, *l, false), 2);
   }
-  return text;
+  return text + cost_section(r) + model_section(r);
 }
 
 std::string as_html(const results& r, const std::string& charts) {

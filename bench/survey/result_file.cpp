@@ -11,6 +11,7 @@
 
 #include "survey/claims.hpp"
 #include "survey/load.hpp"
+#include "survey/model.hpp"
 #include "survey/subject.hpp"
 
 namespace survey {
@@ -58,7 +59,11 @@ json run_of(const measurement& m) {
           {"server_cpu_s", m.server_cpu},
           {"others_cpu", m.others_cpu},
           {"server_commands", m.server_commands},
+          {"bytes", m.bytes},
+          {"client_memory", m.client_memory},
+          {"server_memory", m.server_memory},
           {"acquire", buckets_of(m.acquire)},
+          {"held", buckets_of(m.held)},
           {"handoff", buckets_of(m.handoff)},
           {"cycle", buckets_of(m.cycle)}};
 }
@@ -77,6 +82,10 @@ measurement run_from(const json& j) {
   m.server_cpu = j.at("server_cpu_s");
   m.others_cpu = j.at("others_cpu");
   m.server_commands = j.at("server_commands");
+  m.bytes = j.value("bytes", 0.0);  // a file of an earlier version lacks these
+  m.client_memory = j.value("client_memory", 0.0);
+  m.server_memory = j.value("server_memory", 0.0);
+  m.held = latencies_from(j.value("held", json::array()));
   m.acquire = latencies_from(j.at("acquire"));
   m.handoff = latencies_from(j.at("handoff"));
   m.cycle = latencies_from(j.at("cycle"));
@@ -100,6 +109,9 @@ json figures_of(const cell& c) {
           {"client_us", client_us_per_acquisition(c)},
           {"server_us", server_us_per_acquisition(c)},
           {"commands", commands_per_acquisition(c)},
+          {"bytes", bytes_per_acquisition(c)},
+          {"client_memory", median(each(c, [](const measurement& m) { return m.client_memory; }))},
+          {"server_memory", median(each(c, [](const measurement& m) { return m.server_memory; }))},
           {"others_cpu", median(each(c, [](const measurement& m) { return m.others_cpu; }))}};
 }
 
@@ -153,6 +165,15 @@ std::string to_json(const results& r, detail how) {
   j["claims"] = json::array();
   for (const checked_claim& c : check_claims(r))
     j["claims"].push_back({{"text", c.text}, {"measured", c.measured}, {"result", c.result}});
+  j["model"] = json::array();
+  for (const model_check& c : check_model(r))
+    j["model"].push_back({{"topology", c.where->topology},
+                          {"lock", c.where->lock},
+                          {"load", c.where->load},
+                          {"utilisation", c.utilisation},
+                          {"what", c.what},
+                          {"model", c.model},
+                          {"measured", c.measured}});
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

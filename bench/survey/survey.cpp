@@ -43,7 +43,7 @@ std::vector<planned_run> runs_of(const plan& p, const topology& where) {
   std::vector<planned_run> all;
   for (const lock_row& row : lock_rows())
     for (const load& l : loads())
-      if (is_for(row, where) && (l.in_quick || !p.is_quick) &&
+      if (is_for(row, where) && (l.in_quick || !p.is_quick) && !(l.keeps && row.make) &&
           p.wants(where.name, row.name, l.name))
         all.push_back({row, l});
   return all;
