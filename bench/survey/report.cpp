@@ -1,6 +1,7 @@
 #include "survey/report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <stdexcept>
 
@@ -93,13 +94,18 @@ std::string markdown_table(const table& rows, std::size_t names) {
 std::string model_section(const results& r) {
   const auto checks = check_model(r);
   if (checks.empty()) return {};
+  const auto is_close = [](const model_check& c) {
+    return std::abs(c.measured - c.model) <= c.model / 4;
+  };
   table rows{{"store", "lock", "load", "utilisation", "figure", "model", "measured"}};
   for (const model_check& c : checks)
     rows.push_back({c.where->topology, c.where->lock, c.where->load, figure(c.utilisation),
                     std::string(c.what), figure(c.model), figure(c.measured)});
   return "\n## The queueing model\n\n[Scaling](scaling.md) treats a lock as a queue with one "
          "server. The model's figures use the measured times of holding and of the hand-off, and "
-         "for *acquire* the planned arrivals.\n\n" +
+         "for *acquire* the planned arrivals. " +
+         std::to_string(std::ranges::count_if(checks, is_close)) + " of " +
+         std::to_string(checks.size()) + " figures are within a quarter of the model.\n\n" +
          markdown_table(rows, 3);
 }
 
