@@ -20,6 +20,7 @@ PAGE = "docs/internals/performance.md"
 CHART = "docs/performance.svg"
 # The first cell of a line of a table there may be the name of a row; its last cell is then filled.
 PAGES_WITH_TABLES = ["README.md", "README.zh-CN.md", "docs/explanation/performance.md"]
+ABSOLUTE_UNITS = ["ns", "us", "s", "bytes", "of one core"]
 DISTURBED_FROM = 0.15  # as in the survey
 
 SECTIONS = {
@@ -33,17 +34,17 @@ SECTIONS = {
 }
 
 CHART_ROWS = {
-    "file/w1": "file: lock and unlock / bare flock",
-    "redis/w1": "Redis: lock and unlock / SET and a script",
-    "zookeeper/w1": "ZooKeeper: lock and unlock / bare client",
-    "redlock/w1": "Redlock: lock and unlock / bare commands",
-    "mysql/w1-for-update": "MariaDB: lock and unlock / bare statements",
-    "redis/w4": "Redis: 4 processes / BLPOP token",
-    "redis/redisson-w4": "Redis: 4 processes / Redisson",
-    "redis/redisson-w3": "Redis: 16 threads / Redisson",
-    "zookeeper/drain": "ZooKeeper: 1,000 sessions / Curator",
-    "zookeeper/w3": "ZooKeeper: 16 threads / Curator",
-    "redlock/w4": "Redlock: 4 processes / redlock for node",
+    "file/w1": "file: lock and unlock vs. bare flock",
+    "redis/w1": "Redis: lock and unlock vs. SET and a script",
+    "zookeeper/w1": "ZooKeeper: lock and unlock vs. bare client",
+    "redlock/w1": "Redlock: lock and unlock vs. bare commands",
+    "mysql/w1-for-update": "MariaDB: lock and unlock vs. bare statements",
+    "redis/w4": "Redis: 4 processes vs. BLPOP token",
+    "redis/redisson-w4": "Redis: 4 processes vs. Redisson",
+    "redis/redisson-w3": "Redis: 16 threads vs. Redisson",
+    "zookeeper/drain": "ZooKeeper: 1,000 sessions vs. Curator",
+    "zookeeper/w3": "ZooKeeper: 16 threads vs. Curator",
+    "redlock/w4": "Redlock: 4 processes vs. redlock for node",
 }
 
 
@@ -75,7 +76,7 @@ def in_words(row):
     median = plain(f["median"])
     if row["verdict"] == "missed":
         median = f"**{median}**"
-    unit = "" if row["unit"].startswith(("of the limit", "times")) else " " + row["unit"]
+    unit = " " + row["unit"] if row["unit"] in ABSOLUTE_UNITS else ""
     return f"{median}{unit} ({plain(f['min'])} – {plain(f['max'])})"
 
 
@@ -162,8 +163,8 @@ def heading(run):
     lines += [f"{name} {version}" for name, version in versions.items()]
     measured = [row for row in run["rows"] if is_measured(row)]
     disturbed = sum(row["others_cpu"] >= DISTURBED_FROM for row in measured)
-    lines.append(f"{run['pairs']} pairs of {run['seconds']:g} s a side, or longer where bars.toml says "
-                 "so")
+    lines.append(f"{run['pairs']} pairs of {run['seconds']:g} s a side, or longer where bars.toml "
+                 "says so")
     lines.append("Servers, limits and holdfast share the processors of a row.")
     if disturbed:
         lines.append(f"Other programs used more than 15 % of the machine during {disturbed} of "
@@ -222,7 +223,7 @@ def chart(run):
     rows = {row["name"]: row for row in run["rows"]}
     shown = [(label, rows[name]["figure"]) for name, label in CHART_ROWS.items()
              if is_measured(rows.get(name, {}))]
-    left, right, top, step, width = 300, 70, 56, 26, 820
+    left, right, top, step, width = 316, 70, 56, 26, 820
     height = top + step * len(shown) + 40
     low = math.floor(math.log10(min([f["min"] for _, f in shown], default=0.1)))
     high = math.ceil(math.log10(max([f["max"] for _, f in shown], default=10)))

@@ -109,13 +109,14 @@ std::string model_section(const results& r) {
          markdown_table(rows, 3);
 }
 
-std::string cost_section(const results& r) {
+// Empty if the run has no such figures.
+std::string costs_of(const results& r) {
   const table rows = cost_table(r);
   if (rows.size() < 2) return {};
-  return "\n## Cost\n\nPer acquisition of a free lock, release included, by one worker; in "
-         "parentheses by 64 workers with a lock each. Memory is that of a lock while it is held; "
-         "the "
-         "servers' is what they report.\n\n" +
+  return "Per acquisition of a free lock, its release included, by one worker; in parentheses by "
+         "64 "
+         "workers with a lock each. *Bytes held* are the memory of a lock while it is held. The "
+         "servers' figures are sums over all servers of the store.\n\n" +
          markdown_table(rows, 2);
 }
 
@@ -143,7 +144,18 @@ std::string as_markdown(const results& r) {
     text += "\n## " + std::string(l->name) + "\n\n" + std::string(l->what) + "\n\n";
     text += markdown_table(table_of(r, *l, false), 2);
   }
-  return text + cost_section(r) + model_section(r);
+  const std::string costs = costs_of(r);
+  if (!costs.empty()) text += "\n## Costs\n\n" + costs;
+  return text + model_section(r);
+}
+
+std::string as_costs(const results& r) {
+  const std::string costs = costs_of(r);
+  if (costs.empty()) return {};
+  return "# Costs of a lock\n\nA reference for designers. This page is the output of one run of "
+         "`./dev bench survey`; [The survey](../internals/survey.md) describes how each figure is "
+         "measured, and [Scaling](scaling.md) what follows from it.\n\n```\n" +
+         summary_of(r) + "```\n\n" + costs;
 }
 
 std::string as_html(const results& r, const std::string& charts) {
@@ -157,6 +169,8 @@ void write_reports(const results& r, const std::string& folder) {
   std::fputs(as_text(r).c_str(), stdout);
   write_file(folder + "/survey.md", as_markdown(r));
   std::string written = folder + "/survey.md";
+  if (const std::string costs = as_costs(r); !costs.empty())
+    write_file(folder + "/costs.md", costs);
   const std::string charts = read_file(chart_library);
   if (charts.empty()) {
     std::printf("\nno page with charts: %s is missing (Debian's libjs-chart.js)\n", chart_library);
