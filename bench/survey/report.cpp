@@ -91,22 +91,29 @@ std::string markdown_table(const table& rows, std::size_t names) {
   return text;
 }
 
-std::string model_section(const results& r) {
-  const auto checks = check_model(r);
-  if (checks.empty()) return {};
-  const auto is_close = [](const model_check& c) {
-    return std::abs(c.measured - c.model) <= c.model / 4;
-  };
+table model_table(const std::vector<model_check>& checks) {
   table rows{{"store", "lock", "load", "utilisation", "figure", "model", "measured"}};
   for (const model_check& c : checks)
     rows.push_back({c.where->topology, c.where->lock, c.where->load, figure(c.utilisation),
                     std::string(c.what), figure(c.model), figure(c.measured)});
+  return rows;
+}
+
+std::string model_summary(const std::vector<model_check>& checks) {
+  const auto is_close = [](const model_check& c) {
+    return std::abs(c.measured - c.model) <= c.model / 4;
+  };
+  return std::to_string(std::ranges::count_if(checks, is_close)) + " of " +
+         std::to_string(checks.size()) + " figures are within a quarter of the model.";
+}
+
+std::string model_section(const results& r) {
+  const auto checks = check_model(r);
+  if (checks.empty()) return {};
   return "\n## The queueing model\n\n[Scaling](scaling.md) treats a lock as a queue with one "
          "server. The model's figures use the measured times of holding and of the hand-off, and "
          "for *acquire* the planned arrivals. " +
-         std::to_string(std::ranges::count_if(checks, is_close)) + " of " +
-         std::to_string(checks.size()) + " figures are within a quarter of the model.\n\n" +
-         markdown_table(rows, 3);
+         model_summary(checks) + "\n\n" + markdown_table(model_table(checks), 3);
 }
 
 // Empty if the run has no such figures.
@@ -129,6 +136,10 @@ std::string as_text(const results& r) {
   for (const load* l : loads_in(r))
     text += "\n" + std::string(l->name) + ": " + std::string(l->what) + "\n" +
             aligned(table_of(r, *l, true));
+  if (const table costs = cost_table(r); costs.size() > 1)
+    text += "\ncosts, by 64 workers in parentheses:\n" + aligned(costs);
+  if (const auto checks = check_model(r); !checks.empty())
+    text += "\nthe queueing model: " + model_summary(checks) + "\n" + aligned(model_table(checks));
   return text;
 }
 
