@@ -30,8 +30,11 @@ std::string memory_text(const cell* held, double measurement::*which) {
 table cost_table(const results& r) {
   table rows{{"store", "lock", "commands", "bytes", "client CPU us", "server CPU us",
               "client bytes held", "server bytes held"}};
+  const bool has_bytes =
+      std::ranges::any_of(r.cells, [](const cell& c) { return bytes_per_acquisition(c) > 0; });
   for (const cell& c : r.cells) {
-    if (c.load != "free" || !c.refused.empty() || bytes_per_acquisition(c) <= 0) continue;
+    if (!has_bytes) break;  // a run of an earlier version
+    if (c.load != "free" || !c.refused.empty()) continue;
     const cell *separate = find_cell(r, c, "separate-64"), *held = find_cell(r, c, "held");
     rows.push_back({c.topology, c.lock, both(c, separate, commands_per_acquisition),
                     both(c, separate, bytes_per_acquisition),

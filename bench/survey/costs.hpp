@@ -9,7 +9,7 @@ namespace survey {
 
 using table = std::vector<std::vector<std::string>>;
 
-// A row for each lock whose bytes were measured, after a row with the titles.
+// A row for each lock, after a row with the titles.
 table cost_table(const results&);
 
 }  // namespace survey

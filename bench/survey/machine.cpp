@@ -54,8 +54,10 @@ std::string value_in(const char* path, const std::string& name) {
 
 }  // namespace
 
-processor_times::processor_times(const std::vector<pid_t>& of_servers)
+processor_times::processor_times(const std::vector<pid_t>& of_servers,
+                                 const std::vector<pid_t>& of_clients)
     : own(bench::process_cpu_seconds()) {
+  for (const pid_t id : of_clients) own += times_of(std::to_string(id)).used;
   for (const pid_t id : of_servers) servers += times_of(std::to_string(id)).used;
   read_machine();
 }

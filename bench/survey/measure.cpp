@@ -132,7 +132,7 @@ double contenders::measure_for(std::chrono::duration<double> length, deployment&
     workers.emplace_back([this, id](std::stop_token stop) { work(id, std::move(stop)); });
   std::this_thread::sleep_for(length / 5);
 
-  const processor_times before(where.servers());
+  const processor_times before(where.servers(), subject_.processes());
   const double commands = where.commands();
   const double bytes = of_clients.bytes();
   const auto opened = steady::now();
@@ -143,7 +143,7 @@ double contenders::measure_for(std::chrono::duration<double> length, deployment&
   const std::chrono::duration<double> passed = steady::now() - opened;
   into.bytes = of_clients.bytes() - bytes;
   into.server_commands = where.commands() - commands;
-  const processor_times after(where.servers());
+  const processor_times after(where.servers(), subject_.processes());
   into.client_cpu = after.own - before.own;
   into.server_cpu = after.servers - before.servers;
   into.others_cpu = after.share_of_others(before);

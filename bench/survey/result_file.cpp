@@ -150,6 +150,7 @@ std::string to_json(const results& r, detail how) {
   json j{{"schema", schema},
          {"quick", r.is_quick},
          {"complete", r.is_complete},
+         {"peers", r.with_peers},
          {"url", r.url},
          {"only", r.only},
          {"machine",
@@ -182,6 +183,7 @@ results from_json(const std::string& text) try {
   if (j.at("schema") != schema) throw std::runtime_error("another schema");
   results r{.is_quick = j.at("quick"),
             .is_complete = j.at("complete"),
+            .with_peers = j.value("peers", false),
             .url = j.at("url"),
             .only = j.at("only")};
   const json& m = j.at("machine");

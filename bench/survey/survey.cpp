@@ -44,7 +44,7 @@ std::vector<planned_run> runs_of(const plan& p, const topology& where) {
   for (const lock_row& row : lock_rows())
     for (const load& l : loads())
       if (is_for(row, where) && (l.in_quick || !p.is_quick) && !(l.keeps && row.make) &&
-          p.wants(where.name, row.name, l.name))
+          (p.with_peers || !row.is_peer) && p.wants(where.name, row.name, l.name))
         all.push_back({row, l});
   return all;
 }
@@ -67,6 +67,8 @@ void run_once(const plan& p, const planned_run& r, deployment& where, cell& c) {
     if (m.acquired == 0) c.refused = m.first_error.empty() ? "no acquisition" : m.first_error;
     c.runs.push_back(std::move(m));
   } catch (const holdfast::lock_error& e) {
+    c.refused = e.what();
+  } catch (const subject_missing& e) {
     c.refused = e.what();
   }
 }
@@ -148,7 +150,8 @@ bool plan::wants(std::string_view topology, std::string_view lock, std::string_v
 }
 
 bool results::continues(const plan& p) const {
-  return !is_complete && is_quick == p.is_quick && only == p.only && url == without_password(p.url);
+  return !is_complete && is_quick == p.is_quick && with_peers == p.with_peers && only == p.only &&
+         url == without_password(p.url);
 }
 
 cell& results::cell_of(std::string_view topology, std::string_view lock, std::string_view load) {
@@ -164,7 +167,9 @@ void run_survey(const plan& p, results& to, const std::string& file) {
   if (!p.url.empty()) chosen = {topology_of(p.url)};
   std::size_t steps = 0;
   for (const topology& t : chosen) steps += runs_of(p, t).size() * p.rounds;
-  if (steps == 0) throw std::runtime_error("--only leaves nothing to measure");
+  if (steps == 0)
+    throw std::runtime_error("--only leaves nothing to measure; the locks of other libraries "
+                             "are measured with --peers");
   progress shown(steps);
   for (const topology& t : chosen)
     if (!runs_of(p, t).empty()) run_topology(p, t, to, file, shown);

@@ -74,6 +74,14 @@ bench() {
   [ -s "$scratch/holdfast-survey/survey.json" ] || die "the survey wrote no results"
   grep -q '<canvas id="rates">' "$scratch/holdfast-survey/survey.html" ||
     must_say "no page with charts" "$program" survey --report
+  short="--seconds 0.01 --out run.json"  # too short to meet a bar reliably: exit code 1 will do
+  # shellcheck disable=SC2086
+  must_say "file/w1 ratio=" "$program" ratio file/w1 --pairs 5 $short || [ $? = 1 ]
+  grep -q '"name": "file/w1"' run.json || die "the results of a row are not in its file"
+  # shellcheck disable=SC2086
+  must_say 'another value of "pairs"' "$program" ratio file/w1 --pairs 6 $short &&
+    die "two runs are mixed in one file"
+  return 0
 }
 
 # What an installed shared library lets others see.
