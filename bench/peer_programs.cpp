@@ -87,7 +87,8 @@ fs::path node_packages() {
 
 // Builds the program where it is missing or older than its sources.
 fs::path go_program() {
-  const auto folder = peer_packages() / "go", program = folder / "locks";
+  const auto folder = peer_packages() / "go";
+  auto program = folder / "locks";
   if (!is_installed("go")) throw peer_missing("go is not installed");
   fs::create_directories(folder);
   bool is_current = fs::exists(program);

@@ -86,10 +86,13 @@ json parsed(const std::string& text, const std::string& path) try {
 
 void refuse_another_run(const json& run, const settings& s, const std::string& path) {
   const json heading = heading_of(s);
-  for (const auto& [member, value] : heading.items())
-    if (!run.contains(member) || run.at(member) != value)
-      throw std::runtime_error(path + " has a run with another value of \"" + member +
-                               "\": remove it, or choose another file");
+  for (const auto& [member, value] : heading.items()) {
+    if (run.contains(member) && run.at(member) == value) continue;
+    throw std::runtime_error(std::string(path)
+                                 .append(" has a run with another value of \"")
+                                 .append(member)
+                                 .append("\": remove it, or choose another file"));
+  }
 }
 
 }  // namespace
