@@ -255,9 +255,9 @@ def chart(run):
     return "\n".join(out) + "\n</svg>\n"
 
 
-def generated(root):
+def generated(root, run_file):
     """The files that the run fills, by their names."""
-    run = json.loads((root / RUN).read_text(encoding="utf-8"))
+    run = json.loads(run_file.read_text(encoding="utf-8"))
     bars = tomllib.loads((root / "bench/bars.toml").read_text(encoding="utf-8"))
     unknown = [name for name in bars
                if not any(name.split("/")[0] in folders for folders in SECTIONS.values())]
@@ -271,7 +271,7 @@ def generated(root):
 
 
 def check(root):
-    differing = [name for name, text in generated(root).items()
+    differing = [name for name, text in generated(root, root / RUN).items()
                  if not (root / name).exists() or
                  (root / name).read_text(encoding="utf-8") != text]
     for name in differing:
@@ -280,9 +280,10 @@ def check(root):
 
 
 def write(root, run):
+    files = generated(root, run)
     if run.resolve() != (root / RUN).resolve():
         shutil.copyfile(run, root / RUN)
-    for name, text in generated(root).items():
+    for name, text in files.items():
         (root / name).write_text(text, encoding="utf-8")
         print("written: " + name)
     return 0
@@ -299,9 +300,14 @@ def main():
         parser.error("give the results of a run, or --check")
     try:
         return check(options.root) if options.check else write(options.root, options.run)
-    except (OSError, ValueError, KeyError, ReportError) as e:
-        print(f"ratio_report.py: {type(e).__name__}: {e}", file=sys.stderr)
-        return 1
+    except OSError as e:
+        print(f"ratio_report.py: {e.filename}: {e.strerror}", file=sys.stderr)
+    except ReportError as e:
+        print(f"ratio_report.py: {e}", file=sys.stderr)
+    except (ValueError, KeyError, TypeError) as e:
+        print(f"ratio_report.py: {options.run or RUN} is not what `ratio --out` writes "
+              f"({type(e).__name__}: {e})", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -101,11 +101,11 @@ what = "a new row"
     def test_a_bar_of_a_folder_without_a_section_is_an_error(self):
         self.edit("bench/bars.toml", lambda text: text.replace('["mysql/', '["other/', 1))
         with self.assertRaisesRegex(report.ReportError, "other/optimistic"):
-            report.generated(self.root)
+            report.generated(self.root, self.root / report.RUN)
 
     def test_a_row_that_was_not_run_is_shown_as_not_measured(self):
         self.edit_run(lambda run: run["rows"].remove(self.a_measured_row(run)))
-        pages = report.generated(self.root)
+        pages = report.generated(self.root, self.root / report.RUN)
         self.assertRegex(pages[report.PAGE], r"\| `redis/w1` \|.*\| not measured \|")
         self.assertRegex(pages["README.md"], r"\| redis/w1 \|.*\| not measured \|")
 
@@ -115,9 +115,18 @@ what = "a new row"
             row["verdict"], row["figure"]["median"] = "missed", 0.4
 
         self.edit_run(miss)
-        pages = report.generated(self.root)
+        pages = report.generated(self.root, self.root / report.RUN)
         self.assertIn("| **0.400** (", pages["README.md"])
         self.assertRegex(pages[report.PAGE], r"\| `redis/w1` \|.*\| \*\*missed\*\* \|")
+
+    def test_what_is_no_run_replaces_nothing(self):
+        before = (self.root / report.RUN).read_text(encoding="utf-8")
+        other = self.root / "other.json"
+        other.write_text('{"cells": []}', encoding="utf-8")
+        with self.assertRaises(KeyError):
+            report.write(self.root, other)
+        self.assertEqual((self.root / report.RUN).read_text(encoding="utf-8"), before)
+        self.assertEqual(checked(self.root), (0, ""))
 
     def test_a_peer_that_is_not_available_is_shown_as_skipped(self):
         def skip(run):
@@ -126,7 +135,7 @@ what = "a new row"
 
         self.edit_run(skip)
         self.assertIn("| `redis/w1` | redsync | skipped: go is not installed |",
-                      report.generated(self.root)[report.PAGE])
+                      report.generated(self.root, self.root / report.RUN)[report.PAGE])
 
 
 if __name__ == "__main__":
