@@ -2,6 +2,7 @@
 
 #include <holdfast/error.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <thread>
@@ -16,6 +17,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 using time_point = steady::time_point;
+
+constexpr std::chrono::duration<double> longest_warm_up{0.3};
 
 // The state that the workers of one lock share.
 struct alignas(64) shared_lock {
@@ -130,7 +133,7 @@ double contenders::measure_for(std::chrono::duration<double> length, deployment&
   std::vector<std::jthread> workers;
   for (unsigned id = 0; id < load_.workers; ++id)
     workers.emplace_back([this, id](std::stop_token stop) { work(id, std::move(stop)); });
-  std::this_thread::sleep_for(length / 5);
+  std::this_thread::sleep_for(std::min(length / 5, longest_warm_up));
 
   const processor_times before(where.servers(), subject_.processes());
   const double commands = where.commands();
