@@ -4,11 +4,14 @@
 #include <vector>
 
 #include "bars.hpp"
+#include "runner.hpp"
 
 namespace bench {
 
-// Runs "holdfast_bench ratio NAME OPTIONS..." for every row, passes on what each prints, and prints
-// a table of what came of them. True when every one met its bar.
-bool run_all_rows(const std::vector<bar>&, const std::vector<std::string>& options);
+// Runs "holdfast-bench ratio NAME OPTIONS..." for every row that the file at `path` lacks, and
+// prints a table of all results. The options have to name that file. True when every row met its
+// bar or was skipped.
+bool run_all_rows(const std::vector<bar>&, const std::vector<std::string>& options, const settings&,
+                  const std::string& path);
 
 }  // namespace bench

@@ -2,8 +2,9 @@
 
 #include <toml++/toml.h>
 
-#include <filesystem>
 #include <stdexcept>
+
+#include "data_folder.hpp"
 
 namespace bench {
 namespace {
@@ -52,9 +53,7 @@ bar read_bar(const std::string& name, const toml::table& from) {
 
 }  // namespace
 
-std::string default_bars_file() {
-  return (std::filesystem::path(__FILE__).parent_path() / "bars.toml").string();
-}
+std::string default_bars_file() { return (data_folder() / "bars.toml").string(); }
 
 std::vector<bar> read_bars(const std::string& file) {
   std::vector<bar> bars;

@@ -127,7 +127,7 @@ int worker_main(int argc, char** argv) try {
   }
   return 0;
 } catch (const std::exception& e) {
-  std::fprintf(stderr, "holdfast_bench: a worker process: %s\n", e.what());
+  std::fprintf(stderr, "holdfast-bench: a worker process: %s\n", e.what());
   return 70;
 }
 

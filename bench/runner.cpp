@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "pinning.hpp"
+#include "survey/machine.hpp"
 
 namespace bench {
 namespace {
@@ -14,12 +14,6 @@ namespace {
 struct pair_outcome {
   outcome limit, holdfast;
   double figure = 0;  // what the bar is about
-};
-
-struct contest_outcome {
-  std::string label;
-  spread figure;
-  std::vector<std::pair<std::string, double>> beside;  // medians of holdfast's side
 };
 
 double compare(measure how, double limit, double holdfast) {
@@ -71,28 +65,35 @@ std::vector<std::pair<std::string, double>> medians_beside(const std::vector<pai
   return medians;
 }
 
-void print_peers(const contest& c, measure how, seconds length, double holdfast, double limit) {
-  for (const peer& p : c.peers) {
-    try {
-      const double figure = p.run(length);
-      std::printf("  peer %s %s", p.name.c_str(), plain(figure).c_str());
-      if (how == measure::ratio)
-        std::printf("  -> %s of the limit, holdfast %s times it", plain(figure / limit).c_str(),
-                    plain(holdfast / figure).c_str());
-      std::printf("\n");
-    } catch (const peer_missing& why) {
-      std::printf("  peer %s skipped: %s\n", p.name.c_str(), why.what());
-    }
-    std::fflush(stdout);
-  }
+peer_result run_peer(const peer& p, seconds length) try {
+  return {p.name, p.run(length)};
+} catch (const peer_missing& why) {
+  return {p.name, 0, why.what()};
 }
 
-contest_outcome run_contest(const row& r, const contest& c, seconds length, unsigned pairs) {
+void print_peer(const peer_result& p, measure how, const contest_result& beside) {
+  if (!p.skipped.empty()) {
+    std::printf("  peer %s skipped: %s\n", p.name.c_str(), p.skipped.c_str());
+  } else if (how == measure::ratio) {
+    std::printf("  peer %s %s  -> %s of the limit, holdfast %s times it\n", p.name.c_str(),
+                plain(p.figure).c_str(), plain(p.figure / beside.limit).c_str(),
+                plain(beside.holdfast / p.figure).c_str());
+  } else {
+    std::printf("  peer %s %s\n", p.name.c_str(), plain(p.figure).c_str());
+  }
+  std::fflush(stdout);
+}
+
+contest_result run_contest(const row& r, const contest& c, seconds length, const settings& s) {
   if (!c.label.empty()) std::printf(" %s\n", c.label.c_str());
+  if (!c.skipped.empty()) {
+    std::printf(" skipped: %s\n", c.skipped.c_str());
+    return {.label = c.label, .skipped = c.skipped};
+  }
   print_pair("warm-up", c, run_pair(r, c, length, true));
   std::vector<pair_outcome> done;
   std::vector<double> figures, limits, ours;
-  for (unsigned i = 0; i < pairs; ++i) {
+  for (unsigned i = 0; i < s.pairs; ++i) {
     // The sides take turns at going first: the second one meets a warmer or a throttled machine.
     done.push_back(run_pair(r, c, length, i % 2 == 0));
     figures.push_back(done.back().figure);
@@ -100,13 +101,21 @@ contest_outcome run_contest(const row& r, const contest& c, seconds length, unsi
     ours.push_back(done.back().holdfast.figure);
     print_pair("pair " + std::to_string(i + 1), c, done.back());
   }
-  print_peers(c, r.how, length, spread_of(std::move(ours)).median,
-              spread_of(std::move(limits)).median);
-  return {c.label, spread_of(std::move(figures)), medians_beside(done)};
+  contest_result result{.label = c.label,
+                        .figure = spread_of(std::move(figures)),
+                        .limit = spread_of(std::move(limits)).median,
+                        .holdfast = spread_of(std::move(ours)).median,
+                        .beside = medians_beside(done)};
+  for (const peer& p : c.peers) {
+    if (!s.with_peers) break;
+    result.peers.push_back(run_peer(p, length));
+    print_peer(result.peers.back(), r.how, result);
+  }
+  return result;
 }
 
 // The missed conditions in words; empty if none was missed.
-std::string missed_beside(const bar& b, const contest_outcome& c) {
+std::string missed_beside(const bar& b, const contest_result& c) {
   std::string missed;
   for (const auto& [name, most] : b.at_most) {
     const auto at = std::find_if(c.beside.begin(), c.beside.end(),
@@ -119,9 +128,25 @@ std::string missed_beside(const bar& b, const contest_outcome& c) {
   return missed;
 }
 
+void append(std::string& to, const std::string& more) {
+  if (!more.empty()) to += (to.empty() ? "" : "; ") + more;
+}
+
+// The worst contest decides. Empty if the row meets its bar and all conditions.
+std::string missed_by(const bar& b, const contest_result& worst,
+                      const std::vector<contest_result>& all) {
+  std::string missed;
+  if (!meets(b.how, b.at, worst.figure.median))
+    missed = plain(worst.figure.median) + ' ' + b.unit + (b.how == kind::rate ? " < " : " > ") +
+             plain(b.at) + (worst.label.empty() ? "" : " (" + worst.label + ')');
+  for (const contest_result& c : all)
+    if (c.skipped.empty()) append(missed, missed_beside(b, c));
+  return missed;
+}
+
 }  // namespace
 
-bool run_row(const row& r, const bar& b, const settings& s) {
+row_result run_row(const row& r, const bar& b, const settings& s) {
   std::printf("%s: %s\n", b.name.c_str(), b.what.c_str());
   const seconds length = std::max(s.length, b.least);
   const int cpus = pin_to(b.cpus);
@@ -130,30 +155,25 @@ bool run_row(const row& r, const bar& b, const settings& s) {
               plain(length.count()).c_str(), cpus, cpus == 1 ? "" : "s",
               cpus < b.cpus ? " (the row wants more than there are)" : "");
 
-  std::optional<contest_outcome> worst;
-  std::string missed;
-  for (const contest& c : r.prepare()) {
-    if (!c.skipped.empty()) {
-      std::printf(" %s skipped: %s\n", c.label.c_str(), c.skipped.c_str());
-      continue;
-    }
-    contest_outcome o = run_contest(r, c, length, s.pairs);
-    const std::string beside = missed_beside(b, o);
-    if (!beside.empty()) missed += (missed.empty() ? "" : "; ") + beside;
-    if (!worst || worse(b.how, o.figure.median, worst->figure.median)) worst = std::move(o);
-  }
+  row_result result{.name = b.name, .verdict = "met", .side_seconds = length.count()};
+  const auto before = survey::processor_times::of_process_group();
+  for (const contest& c : r.prepare()) result.contests.push_back(run_contest(r, c, length, s));
+  result.others_cpu = survey::processor_times::of_process_group().share_of_others(before);
+  const contest_result* worst = nullptr;
+  for (const contest_result& c : result.contests)
+    if (c.skipped.empty() && (!worst || worse(b.how, c.figure.median, worst->figure.median)))
+      worst = &c;
   if (!worst) throw row_skipped("nothing of the row can be run here");
-  if (!meets(b.how, b.at, worst->figure.median)) {
-    const std::string bar_missed = plain(worst->figure.median) + ' ' + b.unit +
-                                   (b.how == kind::rate ? " < " : " > ") + plain(b.at) +
-                                   (worst->label.empty() ? "" : " (" + worst->label + ')');
-    missed = missed.empty() ? bar_missed : bar_missed + "; " + missed;
+  result.figure = worst->figure;
+  result.reason = missed_by(b, *worst, result.contests);
+  if (!result.reason.empty()) {
+    result.verdict = "missed";
+    std::printf("MISSED %s: %s\n", b.name.c_str(), result.reason.c_str());
   }
-  if (!missed.empty()) std::printf("MISSED %s: %s\n", b.name.c_str(), missed.c_str());
-  std::printf("%s ratio=%s min=%s max=%s\n", b.name.c_str(), plain(worst->figure.median).c_str(),
-              plain(worst->figure.min).c_str(), plain(worst->figure.max).c_str());
+  std::printf("%s ratio=%s min=%s max=%s\n", b.name.c_str(), plain(result.figure.median).c_str(),
+              plain(result.figure.min).c_str(), plain(result.figure.max).c_str());
   std::fflush(stdout);
-  return missed.empty();
+  return result;
 }
 
 }  // namespace bench

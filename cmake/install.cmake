@@ -24,6 +24,16 @@ if(TARGET holdfast_cli)
   install(FILES ${completions}/_holdfast DESTINATION ${share}/zsh/site-functions)
   install(FILES ${completions}/holdfast.fish DESTINATION ${share}/fish/vendor_completions.d)
 endif()
+# With the component `bench` alone: `cmake --build build --target holdfast_bench`, then
+# `cmake --install build --component bench`.
+if(TARGET holdfast_bench)
+  set(of_bench DESTINATION ${CMAKE_INSTALL_DATADIR}/holdfast/bench COMPONENT bench EXCLUDE_FROM_ALL)
+  install(PROGRAMS $<TARGET_FILE:holdfast_bench> TYPE BIN COMPONENT bench EXCLUDE_FROM_ALL)
+  install(FILES bench/bars.toml ${of_bench})
+  install(DIRECTORY bench/peers ${of_bench})
+  install(FILES bench/survey/page.html
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/holdfast/bench/survey COMPONENT bench EXCLUDE_FROM_ALL)
+endif()
 
 set(components_here ${holdfast_backends})
 if(HOLDFAST_WITH_ASIO)

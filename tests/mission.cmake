@@ -25,6 +25,7 @@ set(mission_rules
   "^mysql_(for_update|for_update_locks|pinned)[.]|for_update_mysql$=mission:M2"
   "^mysql_records[.]|records_mysql$=mission:M1"
   "^mysql_promotion[.]=mission:M4"
+  "^survey_=mission:G4"
   "^mysql_(row_locks|traps|records)[.]=mission:G3")
 
 string(JOIN , mission_backends ${holdfast_backends} -)

@@ -17,6 +17,7 @@ class mariadb final : public deployment {
   std::string url() const override { return server_.url(); }
   std::vector<pid_t> servers() const override { return {server_.pid()}; }
   double commands() override { return std::stod(server_.status("Questions")); }
+  double memory() override { return std::stod(server_.status("Memory_used")); }
 
  private:
   mariadb_server server_{{.flushes = true, .config = {"max_connections=1500"}}};

@@ -86,8 +86,9 @@ async function main() {
   if (part) return contend();
   const count = work === 'own-locks' ? 64 : 1;
   const names = Array.from({ length: count }, (_, i) => `peer/${i}`);
-  const now = Date.now();
-  const done = work === 'one-lock' ? await oneLock() : await run(connect(), names, now, now + length);
+  const from = Date.now() + warmUp;
+  const done =
+    work === 'one-lock' ? await oneLock() : await run(connect(), names, from, from + length);
   console.log(done / (length / 1000));
 }
 

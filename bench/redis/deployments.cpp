@@ -1,3 +1,5 @@
+#include <string>
+
 #include "redis/fixture.hpp"
 #include "survey/deployment.hpp"
 #include "testkit/servers/cluster_servers.hpp"
@@ -12,11 +14,24 @@ using namespace holdfast::testkit;
 
 double commands_of(redis_server& server) { return static_cast<double>(bench::commands_of(server)); }
 
+// Of all keys. The memory of the whole server changes with the buffers of connections too.
+double memory_of(redis_server& server) {
+  return std::stod(server
+                       .command({"EVAL",
+                                 "local sum = 0 "
+                                 "for _, key in ipairs(redis.call('KEYS', '*')) do "
+                                 "sum = sum + (redis.call('MEMORY', 'USAGE', key) or 0) end "
+                                 "return tostring(sum)",
+                                 "0"})
+                       .text);
+}
+
 class single final : public deployment {
  public:
   std::string url() const override { return server_.url(); }
   std::vector<pid_t> servers() const override { return {server_.pid()}; }
   double commands() override { return commands_of(server_); }
+  double memory() override { return memory_of(server_); }
 
  private:
   redis_server server_;
@@ -34,6 +49,7 @@ class sentinel final : public deployment {
     return all;
   }
   double commands() override { return commands_of(servers_.master()); }
+  double memory() override { return memory_of(servers_.master()); }
 
  private:
   mutable sentinel_servers servers_;
@@ -51,6 +67,11 @@ class cluster final : public deployment {
   double commands() override {
     double all = 0;
     for (std::size_t i = 0; i < masters; ++i) all += commands_of(servers_.server(i));
+    return all;
+  }
+  double memory() override {
+    double all = 0;
+    for (std::size_t i = 0; i < masters; ++i) all += memory_of(servers_.server(i));
     return all;
   }
 
@@ -77,6 +98,11 @@ class redlock final : public deployment {
     for (std::size_t i = Down; i < masters_.size(); ++i) all += commands_of(masters_[i]);
     return all;
   }
+  double memory() override {
+    double all = 0;
+    for (std::size_t i = Down; i < masters_.size(); ++i) all += memory_of(masters_[i]);
+    return all;
+  }
 
  private:
   mutable redlock_servers masters_{5};
@@ -94,6 +120,11 @@ class shards final : public deployment {
   double commands() override {
     double all = 0;
     for (redis_server& s : servers_) all += commands_of(s);
+    return all;
+  }
+  double memory() override {
+    double all = 0;
+    for (redis_server& s : servers_) all += memory_of(s);
     return all;
   }
 

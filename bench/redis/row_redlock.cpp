@@ -71,7 +71,8 @@ std::vector<contest> redlock_confirmed() {
        [masters, lock](seconds length) {
          const auto once = [&] { lock->acquire().release(); };
          return outcome{1e9 / nanoseconds_per_cycle<redlock_cycles_of_batch>(length, once), {}};
-       }}};
+       },
+       redlock_peers(masters->port_list(), workload::own_lock)}};
 }
 
 std::vector<contest> redlock_processes() {
@@ -88,7 +89,11 @@ std::vector<contest> redlock_processes() {
   } catch (const peer_missing& why) {
     node.skipped = why.what();
   }
-  return {node, {"the shape of redis-plus-plus' RedLock", one_after_the_other, ours}};
+  return {node,
+          {"the shape of redis-plus-plus' RedLock",
+           one_after_the_other,
+           ours,
+           {go_lock("redsync", masters->port_list(), workload::one_lock)}}};
 }
 
 std::vector<contest> redlock_handoffs() {

@@ -37,6 +37,10 @@ double commands_per_acquisition(const cell& c) {
   return per_acquisition(c, total(c, [](const measurement& m) { return m.server_commands; }));
 }
 
+double bytes_per_acquisition(const cell& c) {
+  return per_acquisition(c, total(c, [](const measurement& m) { return m.bytes; }));
+}
+
 double client_us_per_acquisition(const cell& c) {
   return 1e6 * per_acquisition(c, total(c, [](const measurement& m) { return m.client_cpu; }));
 }

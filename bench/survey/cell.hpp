@@ -16,13 +16,16 @@ struct measurement {
   std::uint64_t errors = 0;    // of the attempts
   std::uint64_t overlaps = 0;  // grants while another worker held the lock, and lost updates
   std::string first_error{};
-  latencies acquire{}, handoff{}, cycle{};
+  latencies acquire{}, held{}, handoff{}, cycle{};
   double most_to_fewest = 0;  // acquisitions of one worker; by half a one if a worker had none
   double jain = 0;            // Jain's index: 1 for equal shares, 1/workers if one worker has all
   double client_cpu = 0;      // seconds of processor time, of all
   double server_cpu = 0;
   double others_cpu = 0;       // of other programs, as a share of the machine
   double server_commands = 0;  // those of scripts included; of the attempts that failed too
+  double bytes = 0;            // that the workers' clients sent and received
+  // Of a load that holds many locks: memory for each of them, in bytes.
+  double client_memory = 0, server_memory = 0;
 };
 
 // All runs of it.
@@ -56,6 +59,7 @@ latencies all_of(const cell&, latencies measurement::*);
 double acquired_per_second(const measurement&);
 double success_rate(const cell&);  // 0 to 1
 double commands_per_acquisition(const cell&);
+double bytes_per_acquisition(const cell&);
 double client_us_per_acquisition(const cell&);
 double server_us_per_acquisition(const cell&);
 // "ok", "failed" when two workers held a lock together, else why there are no figures.

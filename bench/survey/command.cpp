@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "data_folder.hpp"
 #include "option_value.hpp"
 #include "survey/report.hpp"
 #include "survey/result_file.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 struct words {
   plan what;
-  std::string folder = "build/survey";
+  std::string folder = bench::is_installed_program() ? "holdfast-survey" : "build/survey";
   bool is_fresh = false, only_report = false;
 };
 
@@ -29,6 +30,10 @@ words parse(const std::vector<std::string>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string& word = all[i];
     if (word == "--quick") continue;
+    if (word == "--peers") {
+      w.what.with_peers = true;
+      continue;
+    }
     if (word == "--fresh" || word == "--report") {
       (word == "--fresh" ? w.is_fresh : w.only_report) = true;
       continue;
@@ -62,6 +67,7 @@ results first_results(const words& w, const std::string& file) {
   }
   if (w.only_report) throw std::runtime_error(file + " does not exist: run the survey first");
   return {.is_quick = w.what.is_quick,
+          .with_peers = w.what.with_peers,
           .url = without_password(w.what.url),
           .only = w.what.only,
           .where = machine::here(),

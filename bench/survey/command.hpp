@@ -1,4 +1,4 @@
-// holdfast_bench survey.
+// holdfast-bench survey.
 #pragma once
 #include <string>
 #include <vector>

@@ -16,6 +16,7 @@ class deployment {
   virtual std::string url() const = 0;
   virtual std::vector<pid_t> servers() const { return {}; }  // those that run
   virtual double commands() { return 0; }                    // that they have executed until now
+  virtual double memory() { return 0; }                      // bytes in use; 0: not known
 };
 
 struct topology {

@@ -1,5 +1,6 @@
 #include "survey/latencies.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace survey {
@@ -19,6 +20,22 @@ std::uint64_t latencies::count() const {
   std::uint64_t all = 0;
   for (const auto& [bucket, count] : counts_) all += count;
   return all;
+}
+
+double latencies::moment_us(int power) const {
+  double sum = 0;
+  for (const auto& [bucket, count] : counts_) {
+    const double middle = std::exp2((bucket + 0.5) / buckets_per_doubling) / 1000;
+    sum += std::pow(middle, power) * static_cast<double>(count);
+  }
+  const auto samples = static_cast<double>(count());
+  return samples > 0 ? sum / samples : 0;
+}
+
+double latencies::mean_us() const { return moment_us(1); }
+
+double latencies::variance_us2() const {
+  return std::max(0.0, moment_us(2) - moment_us(1) * moment_us(1));
 }
 
 double latencies::upper_end_us(int bucket) {

@@ -16,10 +16,14 @@ class latencies {
   std::uint64_t count() const;
   // The time that this fraction of the samples does not exceed, in microseconds; 0 without samples.
   double quantile_us(double fraction) const;
+  double mean_us() const;  // 0 without samples
+  double variance_us2() const;
   const std::map<int, std::uint64_t>& buckets() const noexcept { return counts_; }
   static double upper_end_us(int bucket);  // of the times in a bucket
 
  private:
+  double moment_us(int power) const;
+
   std::map<int, std::uint64_t> counts_;
 };
 

@@ -7,6 +7,21 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// The queue of the model in docs/explanation/scaling.md: with enough workers, an arrival seldom
+// finds its own worker busy.
+constexpr load arrivals(std::string_view name, std::string_view what, milliseconds period) {
+  constexpr unsigned workers = 24;
+  constexpr milliseconds duration{2400};
+  return {.name = name,
+          .what = what,
+          .workers = workers,
+          .hold = milliseconds(2),
+          .period = period,
+          .is_random = true,
+          .wait = milliseconds(5000),
+          .attempts = static_cast<unsigned>(workers * duration / period)};
+}
+
 constexpr load all_loads[] = {
     {.name = "free", .what = "one worker, one free lock", .workers = 1, .in_quick = true},
     {.name = "separate-64",
@@ -55,6 +70,18 @@ constexpr load all_loads[] = {
      .wait = milliseconds(100),
      .attempts = 10'000,
      .in_quick = true},
+    arrivals("arrivals-25", "24 workers, one lock, held for 2 ms, 125 random arrivals per second",
+             milliseconds(192)),
+    arrivals("arrivals-50", "24 workers, one lock, held for 2 ms, 250 random arrivals per second",
+             milliseconds(96)),
+    arrivals("arrivals-75", "24 workers, one lock, held for 2 ms, 375 random arrivals per second",
+             milliseconds(64)),
+    {.name = "held",
+     .what = "250 locks, held together",
+     .workers = 500,
+     .own_locks = true,
+     .wait = milliseconds(10'000),
+     .keeps = true},
 };
 
 }  // namespace

@@ -14,9 +14,11 @@ struct load {
   std::chrono::milliseconds hold{0};    // how long a worker keeps the lock
   std::chrono::milliseconds period{0};  // between the planned attempts of one worker; 0: none is
                                         // planned, a worker tries again at once
+  bool is_random = false;               // the period is the mean of random, exponential ones
   std::chrono::milliseconds wait{1000};
   unsigned attempts = 0;  // ends the measurement; 0: its time does
   bool in_quick = false;
+  bool keeps = false;  // one worker acquires the locks of half of them, to hold them together
 };
 
 std::span<const load> loads() noexcept;

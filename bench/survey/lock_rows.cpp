@@ -76,7 +76,36 @@ constexpr lock_row all_rows[] = {
      .backends = "redis shards",
      .options = "layout=string"},
     {.name = "redlock", .what = "a majority of the masters", .backends = "redlock"},
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+    {.name = "Curator",
+     .what = "the real Curator's InterProcessMutex, in a JVM",
+     .backends = "zookeeper",
+     .is_peer = true,
+     .make = real_curator},
+    {.name = "kazoo",
+     .what = "the real kazoo's Lock, in Python",
+     .backends = "zookeeper",
+     .is_peer = true,
+     .make = real_kazoo},
+#endif
+#ifdef HOLDFAST_WITH_REDIS
+    {.name = "Redisson",
+     .what = "the real Redisson's RLock, in a JVM",
+     .backends = "redis",
+     .is_peer = true,
+     .topologies = "redis",
+     .make = real_redisson},
+#endif
 };
+
+bool has_word(std::string_view words, std::string_view word) noexcept {
+  while (!words.empty()) {
+    const auto end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
 
 std::string url_of(const deployment& where, std::string_view options) {
   std::string url = where.url();
@@ -118,13 +147,8 @@ class mutexes final : public subject {
 std::span<const lock_row> lock_rows() noexcept { return all_rows; }
 
 bool is_for(const lock_row& row, const topology& where) noexcept {
-  std::string_view left = row.backends;
-  while (!left.empty()) {
-    const auto end = std::min(left.find(' '), left.size());
-    if (left.substr(0, end) == where.backend) return true;
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return false;
+  return has_word(row.backends, where.backend) &&
+         (row.topologies.empty() || has_word(row.topologies, where.name));
 }
 
 std::unique_ptr<subject> make_subject(const lock_row& row, const deployment& where, const load& l) {

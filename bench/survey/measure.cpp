@@ -2,17 +2,23 @@
 
 #include <holdfast/error.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <random>
 #include <thread>
 #include <vector>
 
+#include "process_meter.hpp"
 #include "survey/machine.hpp"
+#include "survey/sockets.hpp"
 
 namespace survey {
 namespace {
 
 using steady = std::chrono::steady_clock;
 using time_point = steady::time_point;
+
+constexpr std::chrono::duration<double> longest_warm_up{0.3};
 
 // The state that the workers of one lock share.
 struct alignas(64) shared_lock {
@@ -23,7 +29,28 @@ struct alignas(64) shared_lock {
 struct alignas(64) worker_log {
   std::uint64_t attempts = 0, acquired = 0, errors = 0, overlaps = 0;
   std::string first_error;
-  latencies acquire, handoff, cycle;
+  latencies acquire, held, handoff, cycle;
+};
+
+// The times between the planned attempts of one worker. They are the same in each run.
+class pauses {
+ public:
+  pauses(const load& l, unsigned worker)
+      : load_(l), worker_(worker), random_(worker + 1), exponential_(1.0) {}
+
+  time_point first() {
+    return steady::now() + (load_.is_random ? next() : load_.period * worker_ / load_.workers);
+  }
+  steady::duration next() {
+    if (!load_.is_random) return load_.period;
+    return std::chrono::duration_cast<steady::duration>(load_.period * exponential_(random_));
+  }
+
+ private:
+  const load& load_;
+  const unsigned worker_;
+  std::mt19937_64 random_;
+  std::exponential_distribution<double> exponential_;
 };
 
 class contenders {
@@ -32,7 +59,8 @@ class contenders {
       : subject_(what), load_(l), locks_(l.own_locks ? l.workers : 1), logs_(l.workers) {}
 
   // The workers, from here to the end of their measurement.
-  double measure_for(std::chrono::duration<double> length, deployment& where, measurement& into);
+  double measure_for(std::chrono::duration<double> length, deployment& where,
+                     const new_sockets& of_clients, measurement& into);
   void collect(measurement& into) const;
 
  private:
@@ -57,11 +85,13 @@ void contenders::hold(unsigned id, time_point asked, time_point granted, bool co
   const time_point began = lock.release_began.load();
   if (load_.hold.count() > 0) std::this_thread::sleep_until(granted + load_.hold);
   if (excludes) lock.inside.fetch_sub(1);
-  lock.release_began.store(steady::now());
+  const time_point ended = steady::now();
+  lock.release_began.store(ended);
   subject_.release(id);
   if (!counts) return;
   ++log.acquired;
   log.acquire.add(granted - asked);
+  log.held.add(ended - granted);
   log.cycle.add(steady::now() - asked);
   if (began > asked) log.handoff.add(granted - began);
 }
@@ -85,13 +115,13 @@ void contenders::attempt(unsigned id, time_point planned, const std::stop_token&
 // A planned attempt counts from the time for which it was planned, also when the worker was late. A
 // worker that is late by the wait counts the attempts that nobody waits for any more as failures.
 void contenders::work(unsigned id, std::stop_token stop) {
-  const auto first = steady::now() + load_.period * id / load_.workers;
-  for (time_point planned = first; !stop.stop_requested(); planned += load_.period) {
+  pauses between(load_, id);
+  for (time_point planned = between.first(); !stop.stop_requested(); planned += between.next()) {
     if (load_.period.count() == 0) {
       attempt(id, steady::now(), stop);
       continue;
     }
-    for (; planned + load_.wait < steady::now(); planned += load_.period)
+    for (; planned + load_.wait < steady::now(); planned += between.next())
       if (counts_) ++logs_[id].attempts, ++attempts_;
     std::this_thread::sleep_until(planned);
     attempt(id, planned, stop);
@@ -99,22 +129,24 @@ void contenders::work(unsigned id, std::stop_token stop) {
 }
 
 double contenders::measure_for(std::chrono::duration<double> length, deployment& where,
-                               measurement& into) {
+                               const new_sockets& of_clients, measurement& into) {
   std::vector<std::jthread> workers;
   for (unsigned id = 0; id < load_.workers; ++id)
     workers.emplace_back([this, id](std::stop_token stop) { work(id, std::move(stop)); });
-  std::this_thread::sleep_for(length / 5);
+  std::this_thread::sleep_for(std::min(length / 5, longest_warm_up));
 
-  const processor_times before(where.servers());
+  const processor_times before(where.servers(), subject_.processes());
   const double commands = where.commands();
+  const double bytes = of_clients.bytes();
   const auto opened = steady::now();
   counts_ = true;
   while (!is_done() && steady::now() - opened < length)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   for (std::jthread& w : workers) w.request_stop();
   const std::chrono::duration<double> passed = steady::now() - opened;
+  into.bytes = of_clients.bytes() - bytes;
   into.server_commands = where.commands() - commands;
-  const processor_times after(where.servers());
+  const processor_times after(where.servers(), subject_.processes());
   into.client_cpu = after.own - before.own;
   into.server_cpu = after.servers - before.servers;
   into.others_cpu = after.share_of_others(before);
@@ -131,6 +163,7 @@ void contenders::collect(measurement& into) const {
     into.overlaps += log.overlaps;
     if (into.first_error.empty()) into.first_error = log.first_error;
     into.acquire.add(log.acquire);
+    into.held.add(log.held);
     into.handoff.add(log.handoff);
     into.cycle.add(log.cycle);
     most = std::max(most, log.acquired);
@@ -142,14 +175,41 @@ void contenders::collect(measurement& into) const {
   into.jain = squares > 0 ? sum * sum / (static_cast<double>(logs_.size()) * squares) : 0;
 }
 
+// The first half of the locks is acquired and released, one at a time: it opens connections and
+// fills buffers. The other half is held together.
+measurement measure_held(subject& what, deployment& where, const load& l) {
+  measurement m;
+  const auto acquire = [&](unsigned id) {
+    ++m.attempts;
+    if (what.acquire(id, l.wait, {})) ++m.acquired;
+  };
+  const auto began = steady::now();
+  const unsigned first = l.workers / 2;
+  for (unsigned id = 0; id < first; ++id) {
+    acquire(id);
+    what.release(id);
+  }
+  const auto heap = static_cast<double>(bench::heap_in_use());
+  const double memory = where.memory();
+  for (unsigned id = first; id < l.workers; ++id) acquire(id);
+  const double locks = l.workers - first;
+  m.client_memory = (static_cast<double>(bench::heap_in_use()) - heap) / locks;
+  m.server_memory = (where.memory() - memory) / locks;
+  for (unsigned id = first; id < l.workers; ++id) what.release(id);
+  m.seconds = std::chrono::duration<double>(steady::now() - began).count();
+  return m;
+}
+
 }  // namespace
 
 measurement measure(const lock_row& row, deployment& where, const load& l,
                     std::chrono::duration<double> length) {
+  const new_sockets of_clients;
   const auto what = make_subject(row, where, l);
+  if (l.keeps) return measure_held(*what, where, l);
   measurement m;
   contenders all(*what, l);
-  m.seconds = all.measure_for(length, where, m);
+  m.seconds = all.measure_for(length, where, of_clients, m);
   all.collect(m);
   m.overlaps += what->lost_updates();
   return m;

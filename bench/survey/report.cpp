@@ -1,17 +1,19 @@
 #include "survey/report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <stdexcept>
 
+#include "data_folder.hpp"
 #include "survey/claims.hpp"
 #include "survey/columns.hpp"
+#include "survey/costs.hpp"
+#include "survey/model.hpp"
 #include "survey/result_file.hpp"
 
 namespace survey {
 namespace {
-
-using table = std::vector<std::vector<std::string>>;
 
 // The first row has the titles. A cell without figures has its reason in the last column.
 table table_of(const results& r, const load& l, bool is_narrow) {
@@ -76,6 +78,55 @@ std::string claims_table(const results& r) {
   return text;
 }
 
+// Of a table in Markdown: the names in the first columns are aligned to the left.
+std::string markdown_table(const table& rows, std::size_t names) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& cell : rows[i]) text += "| " + escaped(cell) + " ";
+    text += "|\n";
+    if (i > 0) continue;
+    for (std::size_t k = 0; k < rows[0].size(); ++k) text += k < names ? "|---" : "|---:";
+    text += "|\n";
+  }
+  return text;
+}
+
+table model_table(const std::vector<model_check>& checks) {
+  table rows{{"store", "lock", "load", "utilisation", "figure", "model", "measured"}};
+  for (const model_check& c : checks)
+    rows.push_back({c.where->topology, c.where->lock, c.where->load, figure(c.utilisation),
+                    std::string(c.what), figure(c.model), figure(c.measured)});
+  return rows;
+}
+
+std::string model_summary(const std::vector<model_check>& checks) {
+  const auto is_close = [](const model_check& c) {
+    return std::abs(c.measured - c.model) <= c.model / 4;
+  };
+  return std::to_string(std::ranges::count_if(checks, is_close)) + " of " +
+         std::to_string(checks.size()) + " figures are within a quarter of the model.";
+}
+
+std::string model_section(const results& r) {
+  const auto checks = check_model(r);
+  if (checks.empty()) return {};
+  return "\n## The queueing model\n\n[Scaling](scaling.md) treats a lock as a queue with one "
+         "server. The model's figures use the measured times of holding and of the hand-off, and "
+         "for *acquire* the planned arrivals. " +
+         model_summary(checks) + "\n\n" + markdown_table(model_table(checks), 3);
+}
+
+// Empty if the run has no such figures.
+std::string costs_of(const results& r) {
+  const table rows = cost_table(r);
+  if (rows.size() < 2) return {};
+  return "Per acquisition of a free lock, its release included, by one worker; in parentheses by "
+         "64 "
+         "workers with a lock each. *Bytes held* are the memory of a lock while it is held. The "
+         "servers' figures are sums over all servers of the store.\n\n" +
+         markdown_table(rows, 2);
+}
+
 constexpr const char* chart_library = "/usr/share/javascript/chart.js/chart.min.js";
 
 }  // namespace
@@ -85,6 +136,10 @@ std::string as_text(const results& r) {
   for (const load* l : loads_in(r))
     text += "\n" + std::string(l->name) + ": " + std::string(l->what) + "\n" +
             aligned(table_of(r, *l, true));
+  if (const table costs = cost_table(r); costs.size() > 1)
+    text += "\ncosts, by 64 workers in parentheses:\n" + aligned(costs);
+  if (const auto checks = check_model(r); !checks.empty())
+    text += "\nthe queueing model: " + model_summary(checks) + "\n" + aligned(model_table(checks));
   return text;
 }
 
@@ -98,20 +153,24 @@ std::string as_markdown(const results& r) {
       summary_of(r) + "```\n" + claims_table(r);
   for (const load* l : loads_in(r)) {
     text += "\n## " + std::string(l->name) + "\n\n" + std::string(l->what) + "\n\n";
-    const table rows = table_of(r, *l, false);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (const std::string& cell : rows[i]) text += "| " + escaped(cell) + " ";
-      text += "|\n";
-      if (i > 0) continue;
-      for (std::size_t k = 0; k < rows[0].size(); ++k) text += k < 2 ? "|---" : "|---:";
-      text += "|\n";
-    }
+    text += markdown_table(table_of(r, *l, false), 2);
   }
-  return text;
+  const std::string costs = costs_of(r);
+  if (!costs.empty()) text += "\n## Costs\n\n" + costs;
+  return text + model_section(r);
+}
+
+std::string as_costs(const results& r) {
+  const std::string costs = costs_of(r);
+  if (costs.empty()) return {};
+  return "# Costs of a lock\n\nA reference for designers. This page is the output of one run of "
+         "`./dev bench survey`; [The survey](../internals/survey.md) describes how each figure is "
+         "measured, and [Scaling](scaling.md) what follows from it.\n\n```\n" +
+         summary_of(r) + "```\n\n" + costs;
 }
 
 std::string as_html(const results& r, const std::string& charts) {
-  std::string page = read_file(SURVEY_PAGE);
+  std::string page = read_file((bench::data_folder() / "survey" / "page.html").string());
   replace(page, "/* Chart.js */", charts);
   replace(page, "null /* the results */", for_script(to_json(r, detail::figures_only)));
   return page;
@@ -121,6 +180,8 @@ void write_reports(const results& r, const std::string& folder) {
   std::fputs(as_text(r).c_str(), stdout);
   write_file(folder + "/survey.md", as_markdown(r));
   std::string written = folder + "/survey.md";
+  if (const std::string costs = as_costs(r); !costs.empty())
+    write_file(folder + "/costs.md", costs);
   const std::string charts = read_file(chart_library);
   if (charts.empty()) {
     std::printf("\nno page with charts: %s is missing (Debian's libjs-chart.js)\n", chart_library);

@@ -11,6 +11,7 @@
 
 #include "survey/claims.hpp"
 #include "survey/load.hpp"
+#include "survey/model.hpp"
 #include "survey/subject.hpp"
 
 namespace survey {
@@ -58,7 +59,11 @@ json run_of(const measurement& m) {
           {"server_cpu_s", m.server_cpu},
           {"others_cpu", m.others_cpu},
           {"server_commands", m.server_commands},
+          {"bytes", m.bytes},
+          {"client_memory", m.client_memory},
+          {"server_memory", m.server_memory},
           {"acquire", buckets_of(m.acquire)},
+          {"held", buckets_of(m.held)},
           {"handoff", buckets_of(m.handoff)},
           {"cycle", buckets_of(m.cycle)}};
 }
@@ -77,6 +82,10 @@ measurement run_from(const json& j) {
   m.server_cpu = j.at("server_cpu_s");
   m.others_cpu = j.at("others_cpu");
   m.server_commands = j.at("server_commands");
+  m.bytes = j.value("bytes", 0.0);  // a file of an earlier version lacks these
+  m.client_memory = j.value("client_memory", 0.0);
+  m.server_memory = j.value("server_memory", 0.0);
+  m.held = latencies_from(j.value("held", json::array()));
   m.acquire = latencies_from(j.at("acquire"));
   m.handoff = latencies_from(j.at("handoff"));
   m.cycle = latencies_from(j.at("cycle"));
@@ -100,6 +109,9 @@ json figures_of(const cell& c) {
           {"client_us", client_us_per_acquisition(c)},
           {"server_us", server_us_per_acquisition(c)},
           {"commands", commands_per_acquisition(c)},
+          {"bytes", bytes_per_acquisition(c)},
+          {"client_memory", median(each(c, [](const measurement& m) { return m.client_memory; }))},
+          {"server_memory", median(each(c, [](const measurement& m) { return m.server_memory; }))},
           {"others_cpu", median(each(c, [](const measurement& m) { return m.others_cpu; }))}};
 }
 
@@ -138,6 +150,7 @@ std::string to_json(const results& r, detail how) {
   json j{{"schema", schema},
          {"quick", r.is_quick},
          {"complete", r.is_complete},
+         {"peers", r.with_peers},
          {"url", r.url},
          {"only", r.only},
          {"machine",
@@ -153,6 +166,15 @@ std::string to_json(const results& r, detail how) {
   j["claims"] = json::array();
   for (const checked_claim& c : check_claims(r))
     j["claims"].push_back({{"text", c.text}, {"measured", c.measured}, {"result", c.result}});
+  j["model"] = json::array();
+  for (const model_check& c : check_model(r))
+    j["model"].push_back({{"topology", c.where->topology},
+                          {"lock", c.where->lock},
+                          {"load", c.where->load},
+                          {"utilisation", c.utilisation},
+                          {"what", c.what},
+                          {"model", c.model},
+                          {"measured", c.measured}});
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -161,6 +183,7 @@ results from_json(const std::string& text) try {
   if (j.at("schema") != schema) throw std::runtime_error("another schema");
   results r{.is_quick = j.at("quick"),
             .is_complete = j.at("complete"),
+            .with_peers = j.value("peers", false),
             .url = j.at("url"),
             .only = j.at("only")};
   const json& m = j.at("machine");
@@ -183,10 +206,14 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file) throw std::runtime_error(path + " cannot be written: " + std::strerror(errno));
 }
 
+void replace_file(const std::string& path, const std::string& text) {
+  write_file(path + ".new", text);
+  if (std::rename((path + ".new").c_str(), path.c_str()) != 0)
+    throw std::runtime_error(path + " cannot be replaced: " + std::strerror(errno));
+}
+
 void save(const results& r, const std::string& file) {
-  write_file(file + ".new", to_json(r, detail::every_run));
-  if (std::rename((file + ".new").c_str(), file.c_str()) != 0)
-    throw std::runtime_error(file + " cannot be replaced: " + std::strerror(errno));
+  replace_file(file, to_json(r, detail::every_run));
 }
 
 std::string read_file(const std::string& path) {

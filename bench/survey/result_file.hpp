@@ -11,10 +11,11 @@ std::string to_json(const results&, detail);
 // Throws std::runtime_error: the text is not such a file.
 results from_json(const std::string& text);
 
-// Writes a new file and renames it, so that an interruption leaves the old one whole. Throws
-// std::runtime_error.
+// They throw std::runtime_error.
 void save(const results&, const std::string& file);
 void write_file(const std::string& path, const std::string& text);
+// Writes a new file and renames it, so that an interruption leaves the old one whole.
+void replace_file(const std::string& path, const std::string& text);
 std::string read_file(const std::string& path);  // "": there is none
 
 }  // namespace survey

@@ -43,11 +43,14 @@ std::vector<planned_run> runs_of(const plan& p, const topology& where) {
   std::vector<planned_run> all;
   for (const lock_row& row : lock_rows())
     for (const load& l : loads())
-      if (is_for(row, where) && (l.in_quick || !p.is_quick) &&
-          p.wants(where.name, row.name, l.name))
+      if (is_for(row, where) && (l.in_quick || !p.is_quick) && !(l.keeps && row.make) &&
+          (p.with_peers || !row.is_peer) && p.wants(where.name, row.name, l.name))
         all.push_back({row, l});
   return all;
 }
+
+// Memory hardly differs from round to round, and many locks take long to acquire.
+unsigned rounds_of(const plan& p, const load& l) { return l.keeps ? 1 : p.rounds; }
 
 measurement run_undisturbed(const plan& p, const planned_run& r, deployment& where, cell& c) {
   // A load that counts its attempts takes as long as they take, divided among the rounds.
@@ -68,6 +71,8 @@ void run_once(const plan& p, const planned_run& r, deployment& where, cell& c) {
     c.runs.push_back(std::move(m));
   } catch (const holdfast::lock_error& e) {
     c.refused = e.what();
+  } catch (const subject_missing& e) {
+    c.refused = e.what();
   }
 }
 
@@ -80,7 +85,7 @@ void run_on(const plan& p, const topology& on, deployment& where, results& to,
       c.is_unsafe = r.row.is_unsafe;
       shown.step(std::string(on.name) + '/' + std::string(r.row.name) + '/' +
                  std::string(r.under.name));
-      if (!c.refused.empty() || c.runs.size() > round) continue;
+      if (!c.refused.empty() || c.runs.size() > round || round >= rounds_of(p, r.under)) continue;
       run_once(p, r, where, c);
       if (shown.is_time_to_save()) save(to, file);
     }
@@ -102,7 +107,7 @@ topology topology_of(const std::string& url) {
 bool is_finished(const plan& p, const topology& on, results& r) {
   return std::ranges::all_of(runs_of(p, on), [&](const planned_run& one) {
     const cell& c = r.cell_of(on.name, one.row.name, one.under.name);
-    return !c.refused.empty() || c.runs.size() >= p.rounds;
+    return !c.refused.empty() || c.runs.size() >= rounds_of(p, one.under);
   });
 }
 
@@ -148,7 +153,8 @@ bool plan::wants(std::string_view topology, std::string_view lock, std::string_v
 }
 
 bool results::continues(const plan& p) const {
-  return !is_complete && is_quick == p.is_quick && only == p.only && url == without_password(p.url);
+  return !is_complete && is_quick == p.is_quick && with_peers == p.with_peers && only == p.only &&
+         url == without_password(p.url);
 }
 
 cell& results::cell_of(std::string_view topology, std::string_view lock, std::string_view load) {
@@ -164,7 +170,9 @@ void run_survey(const plan& p, results& to, const std::string& file) {
   if (!p.url.empty()) chosen = {topology_of(p.url)};
   std::size_t steps = 0;
   for (const topology& t : chosen) steps += runs_of(p, t).size() * p.rounds;
-  if (steps == 0) throw std::runtime_error("--only leaves nothing to measure");
+  if (steps == 0)
+    throw std::runtime_error("--only leaves nothing to measure; the locks of other libraries "
+                             "are measured with --peers");
   progress shown(steps);
   for (const topology& t : chosen)
     if (!runs_of(p, t).empty()) run_topology(p, t, to, file, shown);

@@ -17,13 +17,14 @@ struct plan {
   unsigned repeats = 2;                       // of a run that other programs disturb
   std::vector<std::string> only{};  // "TOPOLOGY/LOCK/LOAD", * or nothing for any; none: all
   std::string url{};                // of the user's own servers; empty: they are started
+  bool with_peers = false;          // also the locks of other libraries
 
   static plan quick();
   bool wants(std::string_view topology, std::string_view lock, std::string_view load) const;
 };
 
 struct results {
-  bool is_quick = false, is_complete = false;
+  bool is_quick = false, is_complete = false, with_peers = false;
   std::string url{};  // without its password
   std::vector<std::string> only{};
   machine where{};

@@ -15,11 +15,20 @@ double commands_of(const zookeeper_server& server) {
   return at == std::string::npos ? 0 : std::strtod(reply.c_str() + at + 10, nullptr);
 }
 
+// Of the nodes, as the server estimates it.
+double memory_of(const zookeeper_server& server) {
+  constexpr std::string_view field = "zk_approximate_data_size\t";
+  const std::string reply = server.ask("mntr");
+  const auto at = reply.find(field);
+  return at == std::string::npos ? 0 : std::strtod(reply.c_str() + at + field.size(), nullptr);
+}
+
 class zookeeper_alone final : public deployment {
  public:
   std::string url() const override { return server_.url(); }
   std::vector<pid_t> servers() const override { return {server_.pid()}; }
   double commands() override { return commands_of(server_); }
+  double memory() override { return memory_of(server_); }
 
  private:
   zookeeper_server server_{{.is_measured = true}};
@@ -36,6 +45,11 @@ class ensemble final : public deployment {
   double commands() override {
     double all = 0;
     for (int id = 1; id <= zookeeper_ensemble::servers; ++id) all += commands_of(servers_.at(id));
+    return all;
+  }
+  double memory() override {
+    double all = 0;
+    for (int id = 1; id <= zookeeper_ensemble::servers; ++id) all += memory_of(servers_.at(id));
     return all;
   }
 

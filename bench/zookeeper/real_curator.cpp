@@ -66,6 +66,17 @@ outcome curator_contenders_of::run(seconds length) {
            {"CPU us per cycle", used / 1e3 / std::max(sum, 0.5)}}};
 }
 
+peer curator_peer_of(int port, unsigned jvms, unsigned threads, const std::string& path) {
+  return {"Curator in " + std::to_string(jvms) + (jvms == 1 ? " warm JVM" : " warm JVMs"),
+          [=](seconds length) {
+            try {
+              return curator_contenders_of(port, jvms, threads, path).run(length).figure;
+            } catch (const row_skipped& why) {
+              throw peer_missing(why.what());
+            }
+          }};
+}
+
 curator_drain::curator_drain(int port, curator_sessions s)
     : jvm_((need_curator(), curator_peer::tuning::full_speed)),
       sessions_(s == curator_sessions::one_for_each ? " each" : "") {

@@ -9,7 +9,8 @@
 
 namespace bench {
 
-// `jvms` JVMs of `threads` threads each on one InterProcessMutex. Warm from the start. Throws
+// `jvms` JVMs of `threads` threads each on one InterProcessMutex, or on one each where the path
+// ends in '#'. Warm from the start. Throws
 // row_skipped where Curator cannot be had.
 class curator_contenders_of {
  public:
@@ -23,6 +24,9 @@ class curator_contenders_of {
   std::string path_;
   std::vector<std::unique_ptr<holdfast::testkit::curator_peer>> jvms_;
 };
+
+// The same as a peer, whose JVMs start when it runs.
+peer curator_peer_of(int port, unsigned jvms, unsigned threads, const std::string& path);
 
 enum class curator_sessions : unsigned char { one_for_all, one_for_each };
 

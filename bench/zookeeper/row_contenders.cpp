@@ -14,6 +14,7 @@
 #include "zookeeper/bare_queue.hpp"
 #include "zookeeper/bare_zookeeper.hpp"
 #include "zookeeper/fixture.hpp"
+#include "zookeeper/peers.hpp"
 #include "zookeeper/real_curator.hpp"
 
 namespace bench {
@@ -100,20 +101,13 @@ std::vector<contest> zookeeper_processes() {
                    {{"max/min per worker", o.unfairness},
                     {"hand-offs to another process/s", o.handoffs}}};
   };
-  const auto curator = [fixture](seconds length) {
-    try {
-      curator_contenders_of theirs(fixture->port(), programs, threads_of_program, "/theirs");
-      return theirs.run(length).figure;
-    } catch (const row_skipped& why) {
-      throw peer_missing(why.what());
-    }
-  };
+  std::vector<peer> peers = zookeeper_peers(fixture->port(), workload::one_lock);
+  peers.push_back(shortest_chain(fixture));
   return {{"",
            [fixture](seconds length) {
              return outcome{bare_queue(fixture->port(), programs, length), {}};
            },
-           ours,
-           {shortest_chain(fixture), {"Curator in 4 warm JVMs", curator}}}};
+           ours, std::move(peers)}};
 }
 
 std::vector<contest> zookeeper_drain() {

@@ -13,6 +13,7 @@
 #include "row.hpp"
 #include "zookeeper/bare_cycles.hpp"
 #include "zookeeper/fixture.hpp"
+#include "zookeeper/peers.hpp"
 #include "zookeeper/real_curator.hpp"
 
 namespace bench {
@@ -50,7 +51,8 @@ outcome guarded_cycles(holdfast::mutex& m, seconds length) {
 std::vector<contest> against_bare_cycles(outcome (*cycles)(holdfast::mutex&, seconds), storage s) {
   const auto own = std::make_shared<own_nodes>(1, s);
   return {{"", [own](seconds length) { return bare_cycles(own->fixture.port(), length); },
-           [own, cycles](seconds length) { return cycles(own->locks.front(), length); }}};
+           [own, cycles](seconds length) { return cycles(own->locks.front(), length); },
+           zookeeper_peers(own->fixture.port(), workload::own_lock)}};
 }
 
 std::vector<contest> against_bare_pipeline(storage s) {
@@ -62,7 +64,8 @@ std::vector<contest> against_bare_pipeline(storage s) {
            [own](seconds length) {
              const auto lock_of = [own](unsigned i) -> holdfast::mutex& { return own->locks[i]; };
              return run_contenders_on(lock_of, zookeeper_workers, length);
-           }}};
+           },
+           zookeeper_peers(own->fixture.port(), workload::own_locks)}};
 }
 
 }  // namespace

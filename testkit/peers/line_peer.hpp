@@ -43,6 +43,7 @@ class line_peer {
   call send(const std::string& command);  // "CLIENT THREAD VERB WORD..."
   peer_answer ask(const std::string& command) { return send(command).wait(); }
   std::string log() const { return folder_.read("log"); }
+  pid_t pid() const noexcept { return program_->pid(); }
 
  private:
   void read_answers();

@@ -55,6 +55,35 @@ pkg_config() {
   "$scratch/consumer"
 }
 
+# The benchmarks are a component of their own, which is built and installed on demand.
+bench() {
+  if [ ! -x "$build/bench/holdfast-bench" ]; then
+    echo "skipped: holdfast-bench is not built (./dev bench list)"
+    exit 77
+  fi
+  cmake --install "$build" --component bench --prefix "$scratch/prefix" >/dev/null
+  mv "$scratch/prefix" "$scratch/moved"
+  program=$scratch/moved/bin/holdfast-bench
+  must_say "survey [--quick]" "$program" survey --help
+  # A bar that the installed file has, and the program of the build tree does not use.
+  bars=$scratch/moved/share/holdfast/bench/bars.toml
+  sed -i 's/^what = .*/what = "of this installation"/' "$bars"
+  must_say "of this installation" "$program" list
+  cd "$scratch"
+  must_say "file" "$program" survey --quick --only file/flock/free
+  [ -s "$scratch/holdfast-survey/survey.json" ] || die "the survey wrote no results"
+  grep -q '<canvas id="rates">' "$scratch/holdfast-survey/survey.html" ||
+    must_say "no page with charts" "$program" survey --report
+  short="--seconds 0.01 --out run.json"  # too short to meet a bar reliably: exit code 1 will do
+  # shellcheck disable=SC2086
+  must_say "file/w1 ratio=" "$program" ratio file/w1 --pairs 5 $short || [ $? = 1 ]
+  grep -q '"name": "file/w1"' run.json || die "the results of a row are not in its file"
+  # shellcheck disable=SC2086
+  must_say 'another value of "pairs"' "$program" ratio file/w1 --pairs 6 $short &&
+    die "two runs are mixed in one file"
+  return 0
+}
+
 # What an installed shared library lets others see.
 symbols() {
   install_it
@@ -115,6 +144,7 @@ case $way in
   find_package) find_package "$@" ;;
   pkg_config) pkg_config ;;
   symbols) symbols ;;
+  bench) bench ;;
   bare) bare ;;
   add_subdirectory) build_inside ;;
   shared_and_sanitized) shared_and_sanitized ;;

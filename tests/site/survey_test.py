@@ -39,6 +39,19 @@ def charts_show_the_figures(survey):
     return check
 
 
+def the_model_is_compared(survey):
+    def check(page, site):
+        page.open(site + "survey.html")
+        expect(page, "[...document.querySelectorAll('#model tbody tr')].map(r => r.cells[0].textContent"
+                     " + ' ' + r.cells[6].textContent)",
+               [c["topology"] + " " + page.value(f"digits({c['measured']})")
+                for c in survey["model"]])
+        if not survey["model"]:
+            raise PageError("no figure is compared with the model")
+
+    return check
+
+
 def a_store_is_shown_alone(survey):
     def check(page, site):
         page.open(site + "survey.html")
@@ -85,7 +98,7 @@ def expect(page, expression, wanted):
 def main():
     folder = pathlib.Path(sys.argv[1])
     survey = json.loads((folder / "survey.json").read_text(encoding="utf-8"))
-    makers = [all_cells_are_filled, charts_show_the_figures, a_store_is_shown_alone,
+    makers = [all_cells_are_filled, charts_show_the_figures, the_model_is_compared, a_store_is_shown_alone,
               it_fits_a_phone, it_is_dark_in_dark_mode]
     checks = []
     for maker in makers:

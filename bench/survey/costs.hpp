@@ -1,0 +1,15 @@
+// What an acquisition and a held lock cost.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "survey/survey.hpp"
+
+namespace survey {
+
+using table = std::vector<std::vector<std::string>>;
+
+// A row for each lock, after a row with the titles.
+table cost_table(const results&);
+
+}  // namespace survey
