@@ -34,6 +34,11 @@ must_say() {
   return $failed
 }
 
+run_c_program() {
+  mkdir -m 700 "$scratch/locks"
+  "$1" "file://$scratch/locks"
+}
+
 configure_consumer() {
   cmake -S "$here/find_package" -B "$scratch/build" -G Ninja "$@"
 }
@@ -43,6 +48,7 @@ find_package() {
   configure_consumer -DCMAKE_PREFIX_PATH="$scratch/moved" -DCOMPONENTS="$*"
   ninja -C "$scratch/build"
   "$scratch/build/consumer"
+  run_c_program "$scratch/build/c_consumer"
   [ ! -x "$scratch/build/asio_consumer" ] || "$scratch/build/asio_consumer"
 }
 
@@ -53,6 +59,10 @@ pkg_config() {
   # shellcheck disable=SC2046
   $CXX -std=c++20 "$here/main.cpp" $(pkg-config --cflags --libs holdfast) -o "$scratch/consumer"
   "$scratch/consumer"
+  # shellcheck disable=SC2046
+  ${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Werror "$here/main.c" \
+    $(pkg-config --cflags --libs holdfast) -o "$scratch/c_consumer"
+  run_c_program "$scratch/c_consumer"
 }
 
 # What an installed shared library lets others see.
@@ -60,10 +70,12 @@ symbols() {
   install_it
   library=$(find "$scratch/moved" -name 'libholdfast.so.*.*.*')
   nm -DC --defined-only "$library" | cut -d' ' -f3- | sed 's/@.*//' >"$scratch/symbols"
-  if grep -vE '^(typeinfo (name )?for |vtable for )?holdfast::v0::|^HOLDFAST_[0-9.]+$' \
-    "$scratch/symbols"; then die "these are no names of the public headers"; fi
+  ours='^(typeinfo (name )?for |vtable for )?holdfast::v0::|^HOLDFAST_[0-9.]+$|^holdfast_[a-z_]+$'
+  if grep -vE "$ours" "$scratch/symbols"; then die "these are no names of the public headers"; fi
+  functions=$(grep -o '\bholdfast_[a-z_]*(' "$source/include/holdfast/holdfast.h" | tr -d '(')
   for name in 'typeinfo for holdfast::v0::lock_error' 'vtable for holdfast::v0::lock_error' \
-    holdfast::v0::client::open holdfast::v0::make_error_code holdfast::v0::to_prometheus; do
+    holdfast::v0::client::open holdfast::v0::make_error_code holdfast::v0::to_prometheus \
+    $functions; do
     grep -qF "$name" "$scratch/symbols" || die "not exported: $name"
   done
   soname=$(readelf -d "$library" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
