@@ -56,7 +56,8 @@ struct acquire_of_c {
   const bool stopped = call.stop.stop_requested();
   throw lock_error(make_error_code(stopped ? errc::canceled : errc::timed_out),
                    {call.operation, std::string(call.name), client_of(call.client).url_text(),
-                    stopped ? "the wait was stopped" : "another holder has the lock"});
+                    stopped ? "the wait was stopped"
+                            : "it was not granted in time, because another holder has it"});
 }
 
 holdfast_errc acquire(const char* operation, const holdfast_client* client, const char* name,
