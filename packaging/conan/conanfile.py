@@ -1,4 +1,4 @@
-"""A Conan 2 recipe, which builds the source tree that it is a part of: conan create packaging/conan"""
+"""A Conan 2 recipe of the source tree that it is a part of: conan create packaging/conan"""
 
 import os
 import re

@@ -24,7 +24,7 @@ def _to_ms(what: str, time: Seconds) -> int:
     seconds = time.total_seconds() if isinstance(time, datetime.timedelta) else time
     if math.isnan(seconds):
         raise BadOptionError(f"{what} is not a number; use seconds")
-    return min(math.ceil(seconds * 1000), _library.NEVER_MS) if seconds < 1e15 else _library.NEVER_MS
+    return math.ceil(seconds * 1000) if seconds < 1e15 else _library.NEVER_MS
 
 
 def _duration_ms(what: str, time: Seconds | None) -> int:
@@ -73,7 +73,7 @@ class Lease:
         return math.inf if ms == _library.NEVER_MS else ms / 1000
 
     def check(self) -> None:
-        """Does nothing while the lock is held; else raises LostError, NotHeldError or ClosedError."""
+        """Raises LostError, NotHeldError or ClosedError unless the lock is held."""
         with self._guard:
             _library.lease_check(self._handle)
 
@@ -84,7 +84,7 @@ class Lease:
             _library.lease_extend(self._handle, ms)
 
     def release(self) -> None:
-        """Releases the lock. Raises LostError if it was lost before. Blocks until the store replies."""
+        """Releases the lock, and raises LostError if it was lost before. Waits for the store."""
         with self._guard:
             handle, self._handle = self._handle, None
         try:
@@ -247,7 +247,7 @@ class Client:
              max_hold: Seconds | None = None, note: str = "", renew: bool | None = None) -> Lock:
         """A lock with one holder.
 
-        timeout   the seconds that a with block waits before TimedOutError; None: as long as it takes
+        timeout   the seconds that a with block waits before TimedOutError; default: no limit
         ttl       seconds that the store keeps a lease without a renewal; default: the client's
         max_hold  the longest time that one holder may have the lock; default: no limit
         note      shown in lists of holders, at most 256 bytes
@@ -275,7 +275,8 @@ class Client:
             if not 1 <= number <= 1_000_000:
                 raise BadOptionError(f"{what} is {number}; it must be 1 to 1,000,000")
         terms = _terms(_library.PERMIT, ttl, max_hold, note, renew)
-        return Lock(lambda: self, name, timeout, {**terms, "permits": permits, "total_permits": total})
+        terms = {**terms, "permits": permits, "total_permits": total}
+        return Lock(lambda: self, name, timeout, terms)
 
     def is_held(self, name: str) -> bool:
         """Whether any holder has the lock now. Blocks until the store has replied."""

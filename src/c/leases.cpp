@@ -12,10 +12,16 @@ const lease& lease_of(const holdfast_lease* l) {
   return l ? l->lease : none;
 }
 
+holdfast_lease& require(holdfast_lease* l, const char* operation) {
+  if (!l) throw lock_error(make_error_code(errc::not_held), {operation, {}, {}, "lease is NULL"});
+  return *l;
+}
+
 }  // namespace
 }  // namespace holdfast::c
 
 using holdfast::c::lease_of;
+using holdfast::c::require;
 
 int holdfast_lease_held(const holdfast_lease* lease) { return lease_of(lease).held(); }
 
@@ -48,30 +54,26 @@ std::int64_t holdfast_lease_remaining_ms(const holdfast_lease* lease) {
 holdfast_errc holdfast_lease_extend(holdfast_lease* lease, std::int64_t ttl_ms,
                                     holdfast_error** error) {
   return holdfast::c::reported(error, [&] {
-    const std::chrono::milliseconds ttl(ttl_ms);
-    if (lease)
-      lease->lease.extend(ttl);
-    else
-      holdfast::lease().extend(ttl);
+    require(lease, "extend").lease.extend(std::chrono::milliseconds(ttl_ms));
   });
 }
 
 holdfast_errc holdfast_lease_on_loss(holdfast_lease* lease, void (*callback)(void*), void* context,
                                      holdfast_error** error) {
   return holdfast::c::reported(error, [&] {
-    if (!lease || !lease->lease) holdfast::lease().check();
-    lease->on_loss.reset();
+    holdfast_lease& l = require(lease, "on_loss");
+    if (!l.lease) l.lease.check();
+    l.on_loss.reset();
     if (callback)
-      lease->on_loss.emplace(lease->lease.loss_token(),
-                             holdfast::c::loss_callback{callback, context});
+      l.on_loss.emplace(l.lease.loss_token(), holdfast::c::loss_callback{callback, context});
   });
 }
 
 holdfast_errc holdfast_lease_release(holdfast_lease* lease, holdfast_error** error) {
   return holdfast::c::reported(error, [&] {
-    if (!lease) holdfast::lease().release();
-    lease->on_loss.reset();
-    lease->lease.release();
+    holdfast_lease& l = require(lease, "release");
+    l.on_loss.reset();
+    l.lease.release();
   });
 }
 

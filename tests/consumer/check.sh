@@ -35,8 +35,7 @@ must_say() {
 }
 
 run_c_program() {
-  mkdir -m 700 "$scratch/locks"
-  "$1" "file://$scratch/locks"
+  "$1" "file://$scratch/locks-of-${1##*/}"
 }
 
 configure_consumer() {

@@ -1,5 +1,5 @@
-// main URL: a C program of a user of the installed library. Exits 0 if it acquires a lock and gets
-// the error of a busy one.
+// main URL: a C program of a user of the installed library. Exits 0 if it acquires a lock in a new
+// directory, gets the error of a busy lock, and gets the log line that names the directory.
 #include <holdfast/holdfast.h>
 #include <stdio.h>
 
@@ -9,13 +9,19 @@ static int failed(holdfast_error* error) {
   return 1;
 }
 
+static void count_line(holdfast_log_level level, const char* line, void* lines) {
+  if (level == HOLDFAST_LOG_WARNING && line[0]) ++*(int*)lines;
+}
+
 int main(int argc, char** argv) {
   holdfast_client* client = NULL;
   holdfast_lease* lease = NULL;
   holdfast_lease* second = NULL;
   holdfast_error* error = NULL;
+  int lines = 0;
   const holdfast_acquire_options options = {.size = sizeof options, .note = "consumer"};
 
+  holdfast_set_log_hook(count_line, &lines);
   if (holdfast_client_open(argc > 1 ? argv[1] : NULL, NULL, &client, &error)) return failed(error);
   if (holdfast_acquire(client, "consumer", &options, &lease, &error)) return failed(error);
   const int busy =
@@ -26,5 +32,6 @@ int main(int argc, char** argv) {
   if (holdfast_lease_release(lease, &error)) return failed(error);
   holdfast_lease_free(lease);
   holdfast_client_free(client);
-  return busy && second == NULL ? 0 : 1;
+  holdfast_set_log_hook(NULL, NULL);
+  return busy && second == NULL && lines == 1 ? 0 : 1;
 }

@@ -79,7 +79,7 @@ apt-get -q update >log 2>&1 &&
   { tail -n 20 log; exit 77; }
 ldd c_consumer | grep -q 'libholdfast.so.* => /lib/'
 install -d -m 700 /run/locks
-./c_consumer file:///run/locks
+./c_consumer file:///run/c-locks
 ./consumer
 holdfast run --url file:///run/locks nightly -- echo "the command runs under the lock"
 python3 -c 'import holdfast
@@ -99,7 +99,6 @@ skip() {
   echo "skipped: packages in an empty Debian: $*"
   LD_LIBRARY_PATH=$(dirname "$(find "$scratch/root" -name 'libholdfast.so.*.*.*')")
   export LD_LIBRARY_PATH
-  mkdir -m 700 "$scratch/locks"
   "$scratch/c_consumer" "file://$scratch/locks"
   "$scratch/consumer/consumer"
   exit 0

@@ -15,8 +15,12 @@ run_conan() {
   command -v conan >/dev/null || { echo "skipped: conan is not installed"; exit 77; }
   export CONAN_HOME=$scratch/conan
   conan profile detect >/dev/null 2>&1
+  # A copy, because conan builds the test package next to its recipe.
+  mkdir "$scratch/tree"
+  tar -C "$source" -c CMakeLists.txt LICENSE cmake include src packaging tests/consumer |
+    tar -C "$scratch/tree" -x
   # The parts that need no package of a registry, which may be out of reach.
-  conan create "$source/packaging/conan" --no-remote -s compiler.cppstd=20 -o '&:redis=False'
+  conan create "$scratch/tree/packaging/conan" --no-remote -s compiler.cppstd=20 -o '&:redis=False'
 }
 
 port_version() {
