@@ -9,6 +9,10 @@ foreach(folder IN ITEMS base seam claim cohort api multi guards LISTS holdfast_b
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(APPEND holdfast_sources ${found})
 endforeach()
+# In pieces of their own: a program that does not call the C API links none of it.
+file(GLOB holdfast_c_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/c/*.cpp)
+set_source_files_properties(${holdfast_c_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+list(APPEND holdfast_sources ${holdfast_c_sources})
 if(NOT HOLDFAST_WITH_MEMORY)
   list(FILTER holdfast_sources EXCLUDE REGEX "/src/guards/memory_store[.]cpp$")
 endif()
@@ -111,12 +115,21 @@ function(holdfast_flavour target)
 endfunction()
 
 # `holdfast` is what is shipped. `holdfast_static` names the static one: the command starts faster
-# with it, and tests look inside it.
+# with it, and tests look inside it. Next to a shared library it is made of the same objects.
 if(BUILD_SHARED_LIBS)
   holdfast_flavour(holdfast SHARED)
   set(holdfast_static holdfast_static)
-  holdfast_flavour(holdfast_static)
-  set_target_properties(holdfast_static PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_library(holdfast_static STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:holdfast>)
+  set_target_properties(holdfast_static PROPERTIES LINKER_LANGUAGE CXX)
+  foreach(property COMPILE_DEFINITIONS COMPILE_FEATURES COMPILE_OPTIONS INCLUDE_DIRECTORIES
+      LINK_OPTIONS)
+    set_target_properties(holdfast_static PROPERTIES
+      INTERFACE_${property} $<TARGET_PROPERTY:holdfast,INTERFACE_${property}>)
+  endforeach()
+  target_link_libraries(holdfast_static PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+  if(HOLDFAST_WITH_REDIS)
+    target_link_libraries(holdfast_static PUBLIC PkgConfig::hiredis)
+  endif()
 else()
   holdfast_flavour(holdfast)
   set(holdfast_static holdfast)

@@ -9,7 +9,7 @@ from mkdocs.structure.files import File
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SITE_SOURCES = os.path.join(ROOT, "build", "site-sources")
-HEADER = re.compile(r"include/holdfast/([a-z_]+)\.hpp")
+HEADER = re.compile(r"include/holdfast/([a-z_]+)\.(hpp|h)")
 LINK = re.compile(r"(\]\()([^)\s:#]+)((?:#[^)\s]*)?\))")
 
 
@@ -22,23 +22,24 @@ def outside_of_docs(page, target):
 
 
 def page_of_header(name):
-    with open(os.path.join(ROOT, "include", "holdfast", name + ".hpp"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "include", "holdfast", name), encoding="utf-8") as file:
         lines = file.read().split("\n")
     code = [line for line in lines if not re.match(r"#include <holdfast/|#pragma once", line)]
-    return f"# holdfast/{name}.hpp\n\n```cpp\n" + "\n".join(code).strip() + "\n```\n"
+    language = "cpp" if name.endswith(".hpp") else "c"
+    return f"# holdfast/{name}\n\n```{language}\n" + "\n".join(code).strip() + "\n```\n"
 
 
 def name_in_site(path):
     header = HEADER.fullmatch(path)
     if header:
-        return f"reference/api/{header.group(1)}.md"
+        return f"reference/api/{header.group(1)}{'' if path.endswith('.hpp') else '_h'}.md"
     return "source/" + path + ("/index.txt" if os.path.isdir(os.path.join(ROOT, path)) else ".txt")
 
 
 def text_of(path):
     header = HEADER.fullmatch(path)
     if header:
-        return page_of_header(header.group(1))
+        return page_of_header(os.path.basename(path))
     full = os.path.join(ROOT, path)
     if os.path.isdir(full):
         return "\n".join(sorted(os.listdir(full))) + "\n"
@@ -48,7 +49,7 @@ def text_of(path):
 
 def on_files(files, config):
     headers = os.listdir(os.path.join(ROOT, "include", "holdfast"))
-    linked = {"include/holdfast/" + name for name in headers if name.endswith(".hpp")}
+    linked = {"include/holdfast/" + name for name in headers if name.endswith((".hpp", ".h"))}
     for page in files.documentation_pages():
         with open(page.abs_src_path, encoding="utf-8") as file:
             for match in LINK.finditer(file.read()):

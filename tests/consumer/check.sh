@@ -34,6 +34,10 @@ must_say() {
   return $failed
 }
 
+run_c_program() {
+  "$1" "file://$scratch/locks-of-${1##*/}"
+}
+
 configure_consumer() {
   cmake -S "$here/find_package" -B "$scratch/build" -G Ninja "$@"
 }
@@ -43,6 +47,7 @@ find_package() {
   configure_consumer -DCMAKE_PREFIX_PATH="$scratch/moved" -DCOMPONENTS="$*"
   ninja -C "$scratch/build"
   "$scratch/build/consumer"
+  run_c_program "$scratch/build/c_consumer"
   [ ! -x "$scratch/build/asio_consumer" ] || "$scratch/build/asio_consumer"
 }
 
@@ -53,6 +58,10 @@ pkg_config() {
   # shellcheck disable=SC2046
   $CXX -std=c++20 "$here/main.cpp" $(pkg-config --cflags --libs holdfast) -o "$scratch/consumer"
   "$scratch/consumer"
+  # shellcheck disable=SC2046
+  ${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Werror "$here/main.c" \
+    $(pkg-config --cflags --libs holdfast) -o "$scratch/c_consumer"
+  run_c_program "$scratch/c_consumer"
 }
 
 # The benchmarks are a component of their own, which is built and installed on demand.
@@ -89,10 +98,14 @@ symbols() {
   install_it
   library=$(find "$scratch/moved" -name 'libholdfast.so.*.*.*')
   nm -DC --defined-only "$library" | cut -d' ' -f3- | sed 's/@.*//' >"$scratch/symbols"
-  if grep -vE '^(typeinfo (name )?for |vtable for )?holdfast::v0::|^HOLDFAST_[0-9.]+$' \
-    "$scratch/symbols"; then die "these are no names of the public headers"; fi
+  ours='^_ZT[SIV]N8holdfast2v0|^_ZNK?8holdfast2v0|^HOLDFAST_[0-9.]+$|^holdfast_[a-z_]+$'
+  if nm -D --defined-only "$library" | cut -d' ' -f3- | sed 's/@.*//' | grep -vE "$ours"; then
+    die "these are no names of the public headers"
+  fi
+  functions=$(grep -o '\bholdfast_[a-z_]*(' "$source/include/holdfast/holdfast.h" | tr -d '(')
   for name in 'typeinfo for holdfast::v0::lock_error' 'vtable for holdfast::v0::lock_error' \
-    holdfast::v0::client::open holdfast::v0::make_error_code holdfast::v0::to_prometheus; do
+    holdfast::v0::client::open holdfast::v0::make_error_code holdfast::v0::to_prometheus \
+    $functions; do
     grep -qF "$name" "$scratch/symbols" || die "not exported: $name"
   done
   soname=$(readelf -d "$library" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
@@ -123,6 +136,22 @@ bare() {
   return 0
 }
 
+# must_refuse TEXT LINE...: CMake refuses a compiler that these lines of a toolchain file describe.
+must_refuse() {
+  text=$1
+  shift
+  {
+    printf 'set(CMAKE_%s)\n' 'CXX_COMPILER_FORCED ON' 'CXX_COMPILER_ID_RUN 1' \
+      'CXX_COMPILER_ID GNU' 'CXX_COMPILER_VERSION 12.2.0' 'SIZEOF_VOID_P 8'
+    printf '%s\n' "$@"
+  } >"$scratch/toolchain.cmake"
+  rm -rf "$scratch/refused"
+  if must_say "$text" cmake -S "$source" -B "$scratch/refused" -G Ninja \
+    -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_TOOLCHAIN_FILE="$scratch/toolchain.cmake"; then
+    die "CMake accepts: $*"
+  fi
+}
+
 # build_inside CMAKE_OPTION...: the library as a part of a user's project.
 build_inside() {
   cmake -S "$here/add_subdirectory" -B "$scratch/build" -G Ninja -DHOLDFAST_SOURCE="$source" \
@@ -150,11 +179,12 @@ case $way in
   shared_and_sanitized) shared_and_sanitized ;;
   shared_build)  # kept, so that only what has changed is built the next time
     options=$(sed -n 's/^\(HOLDFAST_WITH_[A-Z]*\):BOOL\(=.*\)/-D\1\2/p' "$build/CMakeCache.txt")
+    command=$(sed -n 's/^HOLDFAST_CLI:BOOL=//p' "$build/CMakeCache.txt")
     # shellcheck disable=SC2086
     cmake -S "$source" -B "$build/shared" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
       -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O0 -DNDEBUG" \
-      -DHOLDFAST_CLI=OFF -DHOLDFAST_TESTS=OFF -DHOLDFAST_BENCH=OFF \
-      $options
+      -DCMAKE_INSTALL_PREFIX=/usr -DHOLDFAST_CLI="$command" -DHOLDFAST_TESTS=OFF \
+      -DHOLDFAST_BENCH=OFF $options
     ninja -C "$build/shared"
     ;;
   headers)  # each can be the first that is included
@@ -177,6 +207,12 @@ case $way in
         die "$header: the first error does not name C++20"
       }
     done
+    ;;
+  refused)
+    must_refuse "holdfast needs a 64-bit machine" 'set(CMAKE_SIZEOF_VOID_P 4)'
+    must_refuse "holdfast needs GCC 12 or later, and this is GCC 11.4.0" \
+      'set(CMAKE_CXX_COMPILER_VERSION 11.4.0)'
+    must_refuse "holdfast needs libstdc++" 'set(CMAKE_CXX_FLAGS -stdlib=libc++)'
     ;;
   command)
     install_it
