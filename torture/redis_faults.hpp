@@ -1,0 +1,24 @@
+// Faults of single Redis servers, and what clients leave in them.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "testkit/servers/redis_server.hpp"
+#include "torture/fault.hpp"
+
+namespace holdfast::torture {
+
+// Chooses the server that a fault strikes.
+using server_choice = std::function<testkit::redis_server&(dice&)>;
+
+// A killed server keeps its data, and is started again.
+fault redis_kill(server_choice);
+fault redis_stop(server_choice);
+// Scripts are flushed, connections are killed, clients are paused.
+std::vector<fault> redis_commands(const server_choice&);
+
+// Connections, channels and keys.
+std::vector<std::string> left_in_redis(testkit::redis_server&);
+
+}  // namespace holdfast::torture

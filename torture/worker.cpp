@@ -1,0 +1,156 @@
+#include "torture/worker.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+#include <holdfast/holdfast.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "torture/locks.hpp"
+#include "torture/player.hpp"
+
+namespace holdfast::torture {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds opening_pause = 50ms, closing_bound = 5s, worker_glance = 10ms;
+
+struct belongings {
+  std::ptrdiff_t descriptors = 0, threads = 0;
+  bool exceeds(const belongings& before) const {
+    return descriptors > before.descriptors || threads > before.threads;
+  }
+};
+
+std::ptrdiff_t entries_of(const char* folder) {
+  const std::filesystem::directory_iterator all(folder);
+  return std::distance(begin(all), end(all));
+}
+
+belongings belongings_now() { return {entries_of("/proc/self/fd"), entries_of("/proc/self/task")}; }
+
+bool input_has_ended(std::chrono::milliseconds bound) {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, static_cast<int>(bound.count())) > 0 && (input.revents & POLLHUP) != 0;
+}
+
+// Servers may be down at that time. Empty: the input has ended before.
+client open_client(const std::string& url) {
+  for (;;) {
+    std::error_code ec;
+    client made = client::open(url, {}, ec);
+    if (!ec) return made;
+    if (ec == outcome::usage) {
+      std::printf("%sthe client does not open: %s\n", complaint_mark, ec.message().c_str());
+      return {};
+    }
+    if (input_has_ended(opening_pause)) return {};
+  }
+}
+
+// What remains of the library in a process after its first client: it is no leak.
+bool warm_up(const std::string& url) {
+  client first = open_client(url);
+  if (!first) return false;
+  std::error_code ec;
+  auto held = first.mutex(name_prefix + "warm-up").try_acquire({}, ec);
+  held.unlock();
+  first.close();
+  return true;
+}
+
+// Elsewhere close() is false after any release whose outcome was unknown at first.
+bool forgets_confirmed_releases(const std::string& url) {
+  return url.starts_with("redis") || url.starts_with("file:");
+}
+
+void leave_a_thread_behind() {
+  std::thread([] { std::this_thread::sleep_for(1h); }).detach();
+  (void)::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+}
+
+void expect_all_closed(const belongings& before) {
+  const auto until = std::chrono::steady_clock::now() + closing_bound;
+  belongings now = belongings_now();
+  while (now.exceeds(before) && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(worker_glance);
+    now = belongings_now();
+  }
+  if (now.exceeds(before))
+    std::printf("%sthe closed client left %td descriptors and %td threads, and there were %td and "
+                "%td before it\n",
+                complaint_mark, now.descriptors, now.threads, before.descriptors, before.threads);
+}
+
+class troupe {
+ public:
+  troupe(const client& c, const worker_terms& terms) : history_(terms.history) {
+    for (int i = 0; i < worker_threads; ++i)
+      players_.emplace_back(c, history_,
+                            player::terms{.process = terms.name + '.' + std::to_string(i),
+                                          .resource = terms.resource,
+                                          .ttl = lease_ttl,
+                                          .seed = terms.seed + static_cast<std::uint64_t>(i),
+                                          .planted = terms.planted});
+    for (player& one : players_)
+      threads_.emplace_back([this, &one] {
+        while (!over_) one.play();
+      });
+  }
+  ~troupe() { over_ = true; }
+  std::uint64_t grants() const {
+    std::uint64_t all = 0;
+    for (const player& one : players_) all += one.grants();
+    return all;
+  }
+
+ private:
+  std::atomic<bool> over_{false};
+  testkit::history_writer history_;
+  std::deque<player> players_;
+  std::vector<std::jthread> threads_;
+};
+
+// Plays until the input ends; each line of the input is the word "calm".
+void play(const client& c, const worker_terms& terms) {
+  const troupe all(c, terms);
+  std::optional<std::uint64_t> at_calm;
+  for (char letter = 0; !input_has_ended(0ms);) {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&input, 1, static_cast<int>(worker_glance.count())) > 0 && input.revents == POLLIN &&
+        ::read(STDIN_FILENO, &letter, 1) == 1 && letter == '\n')
+      at_calm = all.grants();
+    if (!at_calm || all.grants() == *at_calm) continue;
+    std::printf("%s\n", recovered_mark);
+    at_calm.reset();
+  }
+}
+
+}  // namespace
+
+int run_worker(const worker_terms& terms) {
+  ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  if (!warm_up(terms.url)) return 0;
+  const belongings before = belongings_now();
+  if (client c = open_client(terms.url)) {
+    play(c, terms);
+    if (!c.close() && forgets_confirmed_releases(terms.url))
+      std::printf("%sclose() left something in the store\n", complaint_mark);
+  }
+  if (terms.planted == plant::left_thread) leave_a_thread_behind();
+  expect_all_closed(before);
+  std::printf("%s\n", done_mark);
+  return 0;
+}
+
+}  // namespace holdfast::torture

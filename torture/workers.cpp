@@ -1,0 +1,153 @@
+#include "torture/workers.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "torture/locks.hpp"
+#include "torture/worker.hpp"
+
+namespace holdfast::torture {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds report_glance = 10ms, longest_stop = lease_ttl * 5 / 2,
+                                    client_clock_step = 1h;
+
+}  // namespace
+
+workers::workers(terms t, fault_log& log) : terms_(std::move(t)), log_(log), seeds_(terms_.seed) {}
+
+workers::~workers() {
+  for (const worker& one : all_) ::close(one.input);
+}
+
+void workers::add() {
+  worker one;
+  one.name = "w" + std::to_string(added_);
+  one.shim = std::make_unique<testkit::clock_shim>(terms_.folder + '/' + one.name + ".clock");
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::generic_category(), "pipe");
+  one.input = pipe[1];
+  one.process = std::make_unique<testkit::program>(testkit::program_terms{
+      .argv = {terms_.program, "--worker", terms_.urls[added_ % terms_.urls.size()], one.name,
+               terms_.folder, std::to_string(seeds_.number()),
+               std::string(plant_words.at(static_cast<std::size_t>(terms_.planted)))},
+      .environment = one.shim->environment(),
+      .output = terms_.folder + '/' + one.name + ".report",
+      .input_from = pipe[0]});
+  ::close(pipe[0]);
+  ++added_;
+  all_.push_back(std::move(one));
+}
+
+std::vector<fault> workers::faults() {
+  return {{"worker.stop", [this](dice& d) { stop_some(d); }},
+          {"worker.stop", [this](dice& d) { stop_some(d); }},
+          {"worker.kill", [this](dice& d) { kill_one(d); }},
+          {"worker.clock", [this](dice& d) { step_clock(d); }}};
+}
+
+void workers::stop_some(dice& d) {
+  const auto first = d.below(all_.size()), count = 1 + d.below(all_.size() / 2);
+  const auto each = [&](void (testkit::program::*what)()) {
+    for (std::size_t i = 0; i < count; ++i) ((*all_[(first + i) % all_.size()].process).*what)();
+  };
+  each(&testkit::program::stop);
+  std::this_thread::sleep_for(d.between(20ms, longest_stop));
+  each(&testkit::program::go_on);
+}
+
+void workers::kill_one(dice& d) {
+  const auto victim = all_.begin() + static_cast<std::ptrdiff_t>(d.below(all_.size()));
+  testkit::record kill;
+  kill.process = victim->name;
+  kill.lock = "-";
+  kill.what = testkit::operation::kill;
+  kill.call = testkit::history_now();
+  victim->process->kill();
+  kill.back = testkit::history_now();
+  log_.add(kill);
+  std::ranges::move(complaints_of(*victim), std::back_inserter(complaints_of_the_killed_));
+  ::close(victim->input);
+  all_.erase(victim);
+  std::this_thread::sleep_for(d.between(0ms, 300ms));
+  add();
+}
+
+// No wall clock of a client matters.
+void workers::step_clock(dice& d) {
+  const std::array<std::chrono::milliseconds, 3> steps = {-client_clock_step, 0ms,
+                                                          client_clock_step};
+  all_[d.below(all_.size())].shim->set_offset(steps.at(d.below(steps.size())));
+}
+
+std::string workers::report_of(const worker& one) const {
+  std::ifstream file(terms_.folder + '/' + one.name + ".report");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> workers::complaints_of(const worker& one) const {
+  std::vector<std::string> found;
+  std::istringstream report(report_of(one));
+  for (std::string line; std::getline(report, line);)
+    if (line.starts_with(complaint_mark))
+      found.push_back(one.name + ": " + line.substr(std::string_view(complaint_mark).size()));
+  return found;
+}
+
+std::vector<std::string> workers::wait_until_recovered(std::chrono::milliseconds bound) {
+  constexpr std::string_view calm = "calm\n";
+  for (const worker& one : all_) (void)!::write(one.input, calm.data(), calm.size());
+  std::vector<const worker*> waited;
+  for (const worker& one : all_) waited.push_back(&one);
+  const auto until = std::chrono::steady_clock::now() + bound;
+  while (!waited.empty() && std::chrono::steady_clock::now() < until) {
+    std::erase_if(waited, [this](const worker* one) {
+      return report_of(*one).find(recovered_mark) != std::string::npos;
+    });
+    std::this_thread::sleep_for(report_glance);
+  }
+  std::vector<std::string> found;
+  for (const worker* one : waited)
+    found.push_back(one->name + " was granted no lock within " + std::to_string(bound / 1s) +
+                    " s after the faults had ended");
+  return found;
+}
+
+std::vector<std::string> workers::finish(std::chrono::milliseconds bound) {
+  std::vector<std::string> found = std::move(complaints_of_the_killed_);
+  for (worker& one : all_) ::close(std::exchange(one.input, -1));
+  const auto until = std::chrono::steady_clock::now() + bound;
+  for (const worker& one : all_) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        until - std::chrono::steady_clock::now());
+    const int status = one.process->wait(std::max(left, 1ms));
+    if (status < 0) {
+      found.push_back(one.name + " did not end within " + std::to_string(bound / 1s) + " s");
+      one.process->signal(SIGABRT);
+      one.process->wait(10s);
+    } else if (status != 0) {
+      found.push_back(one.name + " ended with status " + std::to_string(status) + ": " +
+                      report_of(one));
+    }
+    std::ranges::move(complaints_of(one), std::back_inserter(found));
+  }
+  all_.clear();
+  return found;
+}
+
+}  // namespace holdfast::torture
