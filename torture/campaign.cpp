@@ -63,9 +63,14 @@ class campaign {
       strike_until(end, link_faults(servers_->links(), servers_->excuse_of_links()), log_,
                    dice(seed_for(terms_.seed, purpose::link_faults)));
     });
-    play_servers(end);
-    links_end.get();
-    calm_.set_value();
+    try {
+      play_servers(end);
+      links_end.get();
+      calm_.set_value();
+    } catch (...) {
+      calm_.set_exception(std::current_exception());
+      throw;
+    }
     workers_end.get();
     look_for_leaks();
     result_.faults = log_.counts();
@@ -101,7 +106,7 @@ class campaign {
     for (std::size_t i = 0; i < worker_count; ++i) all.add();
     strike_until(steady_clock::now() + terms_.length, all.faults(), log_,
                  dice(seed_for(terms_.seed, purpose::worker_faults)));
-    calm_.get_future().wait();
+    calm_.get_future().get();
     if (terms_.planted == plant::stuck) {
       planted_client_ = client::open(servers_->url());
       planted_lease_ = planted_client_->mutex(mutex_name(0)).acquire();

@@ -29,7 +29,7 @@ class independent_servers : public deployment {
  public:
   std::vector<fault> server_faults() override {
     const auto any = any_server();
-    std::vector<fault> all = redis_commands(any);
+    std::vector<fault> all = redis_commands(any, 2s);
     all.push_back(redis_kill(any));
     all.push_back(redis_stop(any));
     return all;

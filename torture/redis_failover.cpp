@@ -37,6 +37,9 @@ std::string mapped(const std::vector<redis_server*>& servers,
   return text;
 }
 
+// Longer than this busy machine leaves a server without a processor.
+constexpr std::chrono::milliseconds down_after = 1s;
+
 void rest(dice& d) { std::this_thread::sleep_for(d.between(20ms, 1s)); }
 
 class sentinel final : public deployment {
@@ -56,7 +59,7 @@ class sentinel final : public deployment {
   std::vector<fault> server_faults() override {
     const auto master = [this](dice&) -> redis_server& { return all_.master(); };
     const auto replica = [this](dice& d) -> redis_server& { return a_replica(d); };
-    std::vector<fault> all = redis_commands(master);
+    std::vector<fault> all = redis_commands(master, down_after / 2);
     fault killed = redis_kill(replica), stopped = redis_stop(replica);
     killed.name = "replica.kill";
     stopped.name = "replica.stop";
@@ -100,6 +103,8 @@ class sentinel final : public deployment {
   }
 
   void wait_until_healthy() override {
+    // The sentinels may have replaced a master that only was slow.
+    if (all_.master().info("role") != "master") all_.wait_until_promoted();
     all_.wait_until_published();
     for (redis_server* each : servers())
       if (each != &all_.master()) all_.wait_until_replica(*each);
@@ -122,7 +127,7 @@ class sentinel final : public deployment {
 
   const std::string options_;
   const std::chrono::milliseconds excuse_;
-  sentinel_servers all_{{.down_after = 500ms, .servers = {.durable = true}}};
+  sentinel_servers all_{{.down_after = down_after, .servers = {.durable = true}}};
   std::string mapping_;
 };
 
@@ -138,7 +143,7 @@ class cluster final : public deployment {
 
   std::vector<fault> server_faults() override {
     const auto master = [this](dice& d) -> redis_server& { return all_.server(a_master(d)); };
-    std::vector<fault> all = redis_commands(master);
+    std::vector<fault> all = redis_commands(master, 1s);
     all.push_back({"master.kill", [this](dice& d) {
                      const auto former = a_master(d);
                      all_.server(former).kill_hard();

@@ -16,7 +16,7 @@ using testkit::redis_server;
 
 namespace {
 
-constexpr auto redis_outage = 3s, client_pause = 2s;
+constexpr auto redis_outage = 3s;
 
 std::vector<std::string> connections_of(redis_server& server) {
   std::vector<std::string> lines;
@@ -61,7 +61,8 @@ fault redis_stop(server_choice choose) {
           }};
 }
 
-std::vector<fault> redis_commands(const server_choice& choose) {
+std::vector<fault> redis_commands(const server_choice& choose,
+                                  std::chrono::milliseconds longest_pause) {
   return {
       {"script.flush",
        [choose](dice& d) {
@@ -73,8 +74,8 @@ std::vector<fault> redis_commands(const server_choice& choose) {
          choose(d).command({"CLIENT", "KILL", "TYPE", types.at(d.below(types.size()))});
        }},
       {"client.pause",
-       [choose](dice& d) {
-         const auto pause = d.between(50ms, client_pause);
+       [choose, longest_pause](dice& d) {
+         const auto pause = d.between(50ms, longest_pause);
          choose(d).command(
              {"CLIENT", "PAUSE", std::to_string(pause.count()), d.one_in(2) ? "ALL" : "WRITE"});
          std::this_thread::sleep_for(pause);

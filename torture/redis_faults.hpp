@@ -1,5 +1,6 @@
 // Faults of single Redis servers, and what clients leave in them.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ using server_choice = std::function<testkit::redis_server&(dice&)>;
 fault redis_kill(server_choice);
 fault redis_stop(server_choice);
 // Scripts are flushed, connections are killed, clients are paused.
-std::vector<fault> redis_commands(const server_choice&);
+std::vector<fault> redis_commands(const server_choice&, std::chrono::milliseconds longest_pause);
 
 // Connections, channels and keys.
 std::vector<std::string> left_in_redis(testkit::redis_server&);
