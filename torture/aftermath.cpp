@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "testkit/checker.hpp"
-#include "torture/locks.hpp"
 
 namespace holdfast::torture {
 
@@ -75,13 +74,13 @@ std::vector<std::string> locks_not_released(const deployment& servers,
   const client fresh = client::open(servers.url(), {}, ec);
   if (ec) return {"no new client can be opened after the end: " + ec.message()};
   for (std::size_t i = 0; i < mutex_count; ++i)
-    expect_free(fresh.mutex(mutex_name(i)), mutex_name(i), bound, {}, found);
-  expect_free(fresh.mutex(recursive_name()), recursive_name(), bound, {}, found);
+    expect_free(fresh.mutex(names.mutex(i)), names.mutex(i), bound, {}, found);
+  expect_free(fresh.mutex(names.recursive()), names.recursive(), bound, {}, found);
   if (fresh.features().shared)
     for (std::size_t i = 0; i < shared_count; ++i)
-      expect_free(fresh.shared_mutex(shared_name(i)), shared_name(i), bound, {}, found);
+      expect_free(fresh.shared_mutex(names.shared(i)), names.shared(i), bound, {}, found);
   if (fresh.features().permits)
-    expect_free(fresh.semaphore(permits_name(), permit_count), permits_name(), bound,
+    expect_free(fresh.semaphore(names.permits(), permit_count), names.permits(), bound,
                 {.permits = permit_count}, found);
   return found;
 }

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "contention/fault.hpp"
 #include "torture/campaign.hpp"
 #include "torture/deployment.hpp"
-#include "torture/fault.hpp"
 
 namespace holdfast::torture {
 

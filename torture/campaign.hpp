@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "contention/plant.hpp"
 #include "torture/deployment.hpp"
-#include "torture/plant.hpp"
 
 namespace holdfast::torture {
 
@@ -17,7 +17,7 @@ struct campaign_terms {
   std::chrono::milliseconds length{};
   std::chrono::milliseconds patience{};  // how long recovery may take after the faults have ended
   std::uint64_t seed = 0;
-  plant planted = plant::nothing;
+  contention::plant planted = contention::plant::nothing;
 };
 
 struct campaign_result {

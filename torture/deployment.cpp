@@ -8,7 +8,6 @@
 #include "testkit/servers/redis_server.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
-#include "torture/locks.hpp"
 
 namespace holdfast::torture {
 namespace {

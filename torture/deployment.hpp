@@ -6,10 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "contention/fault.hpp"
+#include "contention/locks.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
-#include "torture/fault.hpp"
 
 namespace holdfast::torture {
+
+using namespace contention;
+
+inline const name_scheme names{"torture/"};
+inline constexpr std::chrono::milliseconds lease_ttl{2000};
 
 class deployment {
  public:

@@ -1,5 +1,6 @@
 #include "torture/link_faults.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -16,9 +17,9 @@ namespace {
 constexpr auto longest_break = 3s;
 constexpr std::size_t longest_prefix = 3000;  // bytes before a cut
 
-using links = std::deque<tcp_proxy>;
+using all_links = std::deque<tcp_proxy>;
 
-std::vector<tcp_proxy*> chosen(links& all, dice& d) {
+std::vector<tcp_proxy*> chosen(all_links& all, dice& d) {
   if (!d.one_in(3)) return {&all[d.below(all.size())]};
   std::vector<tcp_proxy*> every;
   for (tcp_proxy& each : all) every.push_back(&each);
@@ -32,7 +33,7 @@ void set(tcp_proxy& link, const flow& f, std::size_t where) {
 }
 
 // Changes the flow for a while.
-std::function<void(dice&)> with(links& all, std::function<flow(dice&)> made) {
+std::function<void(dice&)> with(all_links& all, std::function<flow(dice&)> made) {
   return [&all, made = std::move(made)](dice& d) {
     const auto some = chosen(all, d);
     const auto where = d.below(3);
@@ -43,18 +44,19 @@ std::function<void(dice&)> with(links& all, std::function<flow(dice&)> made) {
   };
 }
 
-void cut(links& all, dice& d) {
+void cut(all_links& all, dice& d) {
   for (tcp_proxy* each : chosen(all, d)) each->reset_all();
 }
 
-void cut_inside_a_message(links& all, dice& d) {
+void cut_inside_a_message(all_links& all, dice& d) {
   const auto some = chosen(all, d);
   const auto where = d.one_in(2) ? direction::to_server : direction::to_client;
   for (tcp_proxy* each : some) each->cut_after(where, d.below(longest_prefix));
   std::this_thread::sleep_for(d.between(50ms, 500ms));
+  for (tcp_proxy* each : some) each->cut_after(where, UINT64_MAX);
 }
 
-void refuse(links& all, dice& d) {
+void refuse(all_links& all, dice& d) {
   const auto some = chosen(all, d);
   for (tcp_proxy* each : some) {
     each->refuse(true);
@@ -66,7 +68,7 @@ void refuse(links& all, dice& d) {
 
 }  // namespace
 
-std::vector<fault> link_faults(links& all, std::chrono::milliseconds excuse) {
+std::vector<fault> link_faults(all_links& all, std::chrono::milliseconds excuse) {
   if (all.empty()) return {};
   return {
       {"link.cut", [&all](dice& d) { cut(all, d); }, excuse},

@@ -4,10 +4,12 @@
 #include <deque>
 #include <vector>
 
+#include "contention/fault.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
-#include "torture/fault.hpp"
 
 namespace holdfast::torture {
+
+using namespace contention;
 
 // Each strikes one link, or all of them. `excuse` as of fault.
 std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);

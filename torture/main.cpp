@@ -13,13 +13,14 @@
 #include <string_view>
 #include <vector>
 
+#include "contention/worker.hpp"
 #include "torture/campaign.hpp"
 #include "torture/report.hpp"
-#include "torture/worker.hpp"
 
 namespace {
 
 using namespace holdfast::torture;
+using namespace holdfast::contention;
 
 constexpr int exit_violated = 1, exit_usage = 64, exit_broken = 70, exit_skipped = 77;
 
@@ -154,6 +155,8 @@ int play_worker(const std::vector<std::string>& words) {
   const std::string folder = words.at(3) + '/';
   return run_worker({.url = words.at(1),
                      .name = words.at(2),
+                     .locks = names,
+                     .ttl = lease_ttl,
                      .history = folder + words.at(2) + ".history",
                      .resource = folder + "resource",
                      .seed = number_of<std::uint64_t>(words.at(4)).value_or(0),

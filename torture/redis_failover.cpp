@@ -10,7 +10,6 @@
 #include "testkit/servers/cluster_servers.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
 #include "torture/deployment.hpp"
-#include "torture/locks.hpp"
 #include "torture/redis_faults.hpp"
 
 namespace holdfast::torture {
@@ -196,7 +195,7 @@ class cluster final : public deployment {
   // That of the slot of one of the locks.
   std::size_t a_master(dice& d) {
     const auto name =
-        d.one_in(2) ? mutex_name(d.below(mutex_count)) : shared_name(d.below(shared_count));
+        d.one_in(2) ? names.mutex(d.below(mutex_count)) : names.shared(d.below(shared_count));
     return all_.master_of_slot(all_.slot_of(name));
   }
 

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <thread>
 
-#include "torture/locks.hpp"
-
 namespace holdfast::torture {
 
 using namespace std::chrono_literals;

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "contention/fault.hpp"
 #include "testkit/servers/redis_server.hpp"
-#include "torture/fault.hpp"
 
 namespace holdfast::torture {
+
+using namespace contention;
 
 // Chooses the server that a fault strikes.
 using server_choice = std::function<testkit::redis_server&(dice&)>;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 class dice {
  public:
@@ -24,4 +24,4 @@ class dice {
   std::mt19937_64 numbers_;
 };
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

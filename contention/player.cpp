@@ -1,11 +1,9 @@
-#include "torture/player.hpp"
+#include "contention/player.hpp"
 
 #include <cstdio>
 #include <utility>
 
-#include "torture/locks.hpp"
-
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 using namespace std::chrono_literals;
 using testkit::result;
@@ -22,16 +20,16 @@ player::player(const client& c, testkit::history_writer& history, const terms& t
       terms_(t),
       features_(c.features()),
       resource_(t.resource),
-      recursive_(c, recursive_name()),
+      recursive_(c, t.names.recursive()),
       plays_{&player::take_mutex, &player::take_mutex, &player::enter_twice, &player::take_two} {
-  for (std::size_t i = 0; i < mutex_count; ++i) mutexes_.push_back(c.mutex(mutex_name(i)));
+  for (std::size_t i = 0; i < mutex_count; ++i) mutexes_.push_back(c.mutex(terms_.names.mutex(i)));
   if (features_.shared) {
     for (std::size_t i = 0; i < shared_count; ++i)
-      shared_.push_back(c.shared_mutex(shared_name(i)));
+      shared_.push_back(c.shared_mutex(terms_.names.shared(i)));
     plays_.insert(plays_.end(), {&player::read, &player::read, &player::write});
   }
   if (features_.permits) {
-    permits_.emplace(c, permits_name(), permit_count);
+    permits_.emplace(c, terms_.names.permits(), permit_count);
     plays_.push_back(&player::take_permits);
   }
 }
@@ -56,7 +54,7 @@ lease player::take(record begun, const Acquire& acquire, const TryFor& try_for, 
 template <class Lock>
 lease player::take_any(const std::string& name, const Lock& lock, const acquire_options& o) {
   record begun = begin(name, operation::acquire);
-  if (o.permits != 1 || (permits_ && name == permits_name())) {
+  if (o.permits != 1 || (permits_ && name == terms_.names.permits())) {
     begun.permits = o.permits;
     begun.of = permit_count;
   }
@@ -91,15 +89,15 @@ std::chrono::milliseconds player::wait_limit() {
 
 void player::take_mutex() {
   const auto i = up_to(mutex_count - 1);
-  auto held = take_any(mutex_name(i), mutexes_[i]);
+  auto held = take_any(terms_.names.mutex(i), mutexes_[i]);
   if (!held) return;
-  hold(mutex_name(i), held, true);
-  give_back(mutex_name(i), std::move(held));
+  hold(terms_.names.mutex(i), held, true);
+  give_back(terms_.names.mutex(i), std::move(held));
 }
 
 // The inner lease is on the grant of the outer one.
 void player::enter_twice() {
-  auto outer = take_any(recursive_name(), recursive_);
+  auto outer = take_any(terms_.names.recursive(), recursive_);
   if (!outer) return;
   std::error_code ec;
   auto inner = recursive_.reacquire(outer, ec);
@@ -107,15 +105,15 @@ void player::enter_twice() {
     std::printf("complaint: %s: a lease of reacquire() has token %lld, not %lld\n",
                 process().c_str(), static_cast<long long>(inner.token()),
                 static_cast<long long>(outer.token()));
-  hold(recursive_name(), outer, true);
+  hold(terms_.names.recursive(), outer, true);
   inner.release(ec);
-  check(recursive_name(), outer);
-  give_back(recursive_name(), std::move(outer));
+  check(terms_.names.recursive(), outer);
+  give_back(terms_.names.recursive(), std::move(outer));
 }
 
 void player::read() {
   const auto i = up_to(shared_count - 1);
-  auto begun = begin(shared_name(i), operation::acquire);
+  auto begun = begin(terms_.names.shared(i), operation::acquire);
   begun.shared = true;
   const shared_mutex& lock = shared_[i];
   auto held = take(
@@ -125,17 +123,17 @@ void player::read() {
       },
       [&](std::error_code& ec) { return lock.try_acquire_shared({}, ec); });
   if (!held) return;
-  hold(shared_name(i), held, false);
-  give_back(shared_name(i), std::move(held));
+  hold(terms_.names.shared(i), held, false);
+  give_back(terms_.names.shared(i), std::move(held));
 }
 
 void player::write() {
   const auto i = up_to(shared_count - 1);
-  auto held = take_any(shared_name(i), shared_[i]);
+  auto held = take_any(terms_.names.shared(i), shared_[i]);
   if (!held) return;
-  hold(shared_name(i), held, true);
-  if (up_to(2) == 0) downgrade(shared_name(i), shared_[i], held);
-  give_back(shared_name(i), std::move(held));
+  hold(terms_.names.shared(i), held, true);
+  if (up_to(2) == 0) downgrade(terms_.names.shared(i), shared_[i], held);
+  give_back(terms_.names.shared(i), std::move(held));
 }
 
 void player::downgrade(const std::string& name, const shared_mutex& lock, lease& held) {
@@ -157,16 +155,16 @@ void player::downgrade(const std::string& name, const shared_mutex& lock, lease&
 
 void player::take_permits() {
   const acquire_options wanted{.permits = 1 + static_cast<std::uint32_t>(up_to(1))};
-  auto held = take_any(permits_name(), *permits_, wanted);
+  auto held = take_any(terms_.names.permits(), *permits_, wanted);
   if (!held) return;
-  hold(permits_name(), held, false);
-  give_back(permits_name(), std::move(held));
+  hold(terms_.names.permits(), held, false);
+  give_back(terms_.names.permits(), std::move(held));
 }
 
 void player::take_two() {
   std::vector<record> begun;
   for (std::size_t i = 0; i < mutex_count; ++i)
-    begun.push_back(begin(mutex_name(i), operation::acquire));
+    begun.push_back(begin(terms_.names.mutex(i), operation::acquire));
   std::error_code ec;
   const multi_mutex both(mutexes_[0], mutexes_[1]);
   auto set =
@@ -179,9 +177,9 @@ void player::take_two() {
   work(longest_piece);
   for (std::size_t i = 0; i < mutex_count; ++i) {
     const lease& one = set.members()[i];
-    if (check(mutex_name(i), one))
-      resource_.write(process(), mutex_name(i), one.token(), one.owner());
-    begun[i] = begin(mutex_name(i), operation::release, one);
+    if (check(terms_.names.mutex(i), one))
+      resource_.write(process(), terms_.names.mutex(i), one.token(), one.owner());
+    begun[i] = begin(terms_.names.mutex(i), operation::release, one);
   }
   set.release(ec);
   for (auto& r : begun) end(std::move(r), result::unknown);
@@ -237,4 +235,4 @@ void player::write_late(const std::string& name, std::int64_t token, const std::
   resource_.write(process(), name, token, owner);
 }
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

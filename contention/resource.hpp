@@ -12,7 +12,7 @@
 
 #include "testkit/history.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 // Serves on a thread of its own, and records each write at the moment of its decision.
 class fenced_resource {
@@ -53,4 +53,4 @@ class resource_connection {
   int socket_ = -1;
 };
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 enum class plant : unsigned char {
   nothing,
@@ -23,4 +23,4 @@ inline constexpr std::array<std::string_view, 9> plant_words = {"nothing",     "
                                                                 "left-lock",   "left-key",
                                                                 "left-thread"};
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

@@ -1,4 +1,4 @@
-#include "torture/workers.hpp"
+#include "contention/workers.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,21 +14,19 @@
 #include <thread>
 #include <utility>
 
-#include "torture/locks.hpp"
-#include "torture/worker.hpp"
+#include "contention/worker.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds report_glance = 10ms, longest_stop = lease_ttl * 5 / 2,
-                                    client_clock_step = 1h;
+constexpr std::chrono::milliseconds report_glance = 10ms;
 
 }  // namespace
 
-workers::workers(terms t, fault_log& log) : terms_(std::move(t)), log_(log), seeds_(terms_.seed) {}
+workers::workers(terms t, fault_log& log) : terms_(std::move(t)), log_(log) {}
 
 workers::~workers() {
   for (const worker& one : all_) ::close(one.input);
@@ -37,28 +35,26 @@ workers::~workers() {
 void workers::add() {
   worker one;
   one.name = "w" + std::to_string(added_);
-  one.shim = std::make_unique<testkit::clock_shim>(terms_.folder + '/' + one.name + ".clock");
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
     throw std::system_error(errno, std::generic_category(), "pipe");
   one.input = pipe[1];
-  one.process = std::make_unique<testkit::program>(testkit::program_terms{
-      .argv = {terms_.program, "--worker", terms_.urls[added_ % terms_.urls.size()], one.name,
-               terms_.folder, std::to_string(seeds_.number()),
-               std::string(plant_words.at(static_cast<std::size_t>(terms_.planted)))},
-      .environment = one.shim->environment(),
-      .output = terms_.folder + '/' + one.name + ".report",
-      .input_from = pipe[0]});
+  one.process = std::make_unique<testkit::program>(
+      testkit::program_terms{.argv = terms_.command(one.name),
+                             .environment = terms_.variables(one.name),
+                             .output = terms_.folder + '/' + one.name + ".report",
+                             .input_from = pipe[0]});
   ::close(pipe[0]);
   ++added_;
   all_.push_back(std::move(one));
 }
 
-std::vector<fault> workers::faults() {
-  return {{"worker.stop", [this](dice& d) { stop_some(d); }},
-          {"worker.stop", [this](dice& d) { stop_some(d); }},
-          {"worker.kill", [this](dice& d) { kill_one(d); }},
-          {"worker.clock", [this](dice& d) { step_clock(d); }}};
+std::vector<fault> workers::faults(bool with_cuts) {
+  std::vector<fault> all{{"worker.stop", [this](dice& d) { stop_some(d); }},
+                         {"worker.stop", [this](dice& d) { stop_some(d); }},
+                         {"worker.kill", [this](dice& d) { kill_one(d); }}};
+  if (with_cuts) all.push_back({"worker.cut", [this](dice& d) { cut_one(d); }});
+  return all;
 }
 
 void workers::stop_some(dice& d) {
@@ -67,7 +63,7 @@ void workers::stop_some(dice& d) {
     for (std::size_t i = 0; i < count; ++i) ((*all_[(first + i) % all_.size()].process).*what)();
   };
   each(&testkit::program::stop);
-  std::this_thread::sleep_for(d.between(20ms, longest_stop));
+  std::this_thread::sleep_for(d.between(20ms, terms_.longest_stop));
   each(&testkit::program::go_on);
 }
 
@@ -88,11 +84,11 @@ void workers::kill_one(dice& d) {
   add();
 }
 
-// No wall clock of a client matters.
-void workers::step_clock(dice& d) {
-  const std::array<std::chrono::milliseconds, 3> steps = {-client_clock_step, 0ms,
-                                                          client_clock_step};
-  all_[d.below(all_.size())].shim->set_offset(steps.at(d.below(steps.size())));
+void workers::cut_one(dice& d) { send(all_[d.below(all_.size())], cut_letter); }
+
+void workers::send(const worker& one, char letter) {
+  const std::array<char, 2> line = {letter, '\n'};
+  (void)!::write(one.input, line.data(), line.size());
 }
 
 std::string workers::report_of(const worker& one) const {
@@ -110,8 +106,7 @@ std::vector<std::string> workers::complaints_of(const worker& one) const {
 }
 
 std::vector<std::string> workers::wait_until_recovered(std::chrono::milliseconds bound) {
-  constexpr std::string_view calm = "calm\n";
-  for (const worker& one : all_) (void)!::write(one.input, calm.data(), calm.size());
+  for (const worker& one : all_) send(one, calm_letter);
   std::vector<const worker*> waited;
   for (const worker& one : all_) waited.push_back(&one);
   const auto until = std::chrono::steady_clock::now() + bound;
@@ -150,4 +145,4 @@ std::vector<std::string> workers::finish(std::chrono::milliseconds bound) {
   return found;
 }
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

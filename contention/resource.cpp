@@ -1,4 +1,4 @@
-#include "torture/resource.hpp"
+#include "contention/resource.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 namespace {
 
 constexpr int look_for_the_end_ms = 50;
@@ -121,4 +121,4 @@ bool resource_connection::write(const std::string& process, const std::string& l
   return reply == '1';
 }
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

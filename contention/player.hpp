@@ -1,4 +1,4 @@
-// A participant of a campaign: takes any of the locks in any mode that the backend has, holds it
+// A participant that takes any of the locks in any mode that the backend has, holds it
 // for a random time, and writes to the resource that the lock guards.
 #pragma once
 #include <holdfast/holdfast.hpp>
@@ -10,17 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "contention/locks.hpp"
+#include "contention/plant.hpp"
+#include "contention/resource.hpp"
 #include "testkit/participant.hpp"
-#include "torture/plant.hpp"
-#include "torture/resource.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 class player final : public testkit::participant {
  public:
   struct terms {
     std::string process;
     std::string resource;  // path of its socket
+    name_scheme names;
     std::chrono::milliseconds ttl{};
     std::uint64_t seed = 0;
     plant planted = plant::nothing;
@@ -67,4 +69,4 @@ class player final : public testkit::participant {
   std::atomic<std::uint64_t> grants_{0};
 };
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

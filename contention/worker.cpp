@@ -1,7 +1,8 @@
-#include "torture/worker.hpp"
+#include "contention/worker.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
@@ -15,10 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "torture/locks.hpp"
-#include "torture/player.hpp"
+#include "contention/player.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 namespace {
 
 using namespace std::chrono_literals;
@@ -59,11 +59,11 @@ client open_client(const std::string& url) {
 }
 
 // What remains of the library in a process after its first client: it is no leak.
-bool warm_up(const std::string& url) {
-  client first = open_client(url);
+bool warm_up(const worker_terms& terms) {
+  client first = open_client(terms.url);
   if (!first) return false;
   std::error_code ec;
-  auto held = first.mutex(name_prefix + "warm-up").try_acquire({}, ec);
+  auto held = first.mutex(terms.locks.warm_up()).try_acquire({}, ec);
   held.unlock();
   first.close();
   return true;
@@ -99,7 +99,8 @@ class troupe {
       players_.emplace_back(c, history_,
                             player::terms{.process = terms.name + '.' + std::to_string(i),
                                           .resource = terms.resource,
-                                          .ttl = lease_ttl,
+                                          .names = terms.locks,
+                                          .ttl = terms.ttl,
                                           .seed = terms.seed + static_cast<std::uint64_t>(i),
                                           .planted = terms.planted});
     for (player& one : players_)
@@ -121,15 +122,36 @@ class troupe {
   std::vector<std::jthread> threads_;
 };
 
-// Plays until the input ends; each line of the input is the word "calm".
+// Shuts down all connections of this process but those to the resource: its descriptors stay open.
+void cut_connections() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM)
+      ::shutdown(fd, SHUT_RDWR);
+  }
+}
+
+// The next line of the input, or 0.
+char next_command() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  char letter = 0, end_of_line = 0;
+  if (::poll(&input, 1, static_cast<int>(worker_glance.count())) <= 0 ||
+      (input.revents & POLLIN) == 0 || ::read(STDIN_FILENO, &letter, 1) != 1)
+    return 0;
+  (void)!::read(STDIN_FILENO, &end_of_line, 1);
+  return letter;
+}
+
+// Plays until the input ends.
 void play(const client& c, const worker_terms& terms) {
   const troupe all(c, terms);
   std::optional<std::uint64_t> at_calm;
-  for (char letter = 0; !input_has_ended(0ms);) {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    if (::poll(&input, 1, static_cast<int>(worker_glance.count())) > 0 && input.revents == POLLIN &&
-        ::read(STDIN_FILENO, &letter, 1) == 1 && letter == '\n')
-      at_calm = all.grants();
+  while (!input_has_ended(0ms)) {
+    const char command = next_command();
+    if (command == cut_letter) cut_connections();
+    if (command == calm_letter) at_calm = all.grants();
     if (!at_calm || all.grants() == *at_calm) continue;
     std::printf("%s\n", recovered_mark);
     at_calm.reset();
@@ -140,7 +162,7 @@ void play(const client& c, const worker_terms& terms) {
 
 int run_worker(const worker_terms& terms) {
   ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  if (!warm_up(terms.url)) return 0;
+  if (!warm_up(terms)) return 0;
   const belongings before = belongings_now();
   if (client c = open_client(terms.url)) {
     play(c, terms);
@@ -153,4 +175,4 @@ int run_worker(const worker_terms& terms) {
   return 0;
 }
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

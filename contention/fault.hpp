@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "contention/dice.hpp"
 #include "testkit/history.hpp"
-#include "torture/dice.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 struct fault {
   std::string name;                   // "server.kill"
@@ -43,4 +43,8 @@ class fault_log {
   std::vector<span_of_time> excuses_;
 };
 
-}  // namespace holdfast::torture
+// Plays one fault after another, with pauses between them.
+void strike_until(std::chrono::steady_clock::time_point end, const std::vector<fault>&, fault_log&,
+                  dice&);
+
+}  // namespace holdfast::contention

@@ -1,8 +1,8 @@
-#include "torture/fault.hpp"
+#include "contention/fault.hpp"
 
-#include "testkit/servers/redis_link.hpp"
+#include <thread>
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 void fault_log::strike(const fault& f, dice& choices) {
   std::size_t excuse = 0;
@@ -16,11 +16,7 @@ void fault_log::strike(const fault& f, dice& choices) {
       excuses_.push_back({from, testkit::no_deadline});
     }
   }
-  try {
-    f.strike(choices);
-  } catch (const testkit::redis_silent&) {
-    // Another fault, or a sentinel, has cut the connection of the campaign itself.
-  }
+  f.strike(choices);
   const auto to = testkit::history_now();
   const std::lock_guard guard(mutex_);
   history_.remark(std::to_string(to) + ' ' + f.name + " ends");
@@ -42,4 +38,16 @@ std::vector<span_of_time> fault_log::excuses() const {
   return excuses_;
 }
 
-}  // namespace holdfast::torture
+void strike_until(std::chrono::steady_clock::time_point end, const std::vector<fault>& all,
+                  fault_log& log, dice& choices) {
+  constexpr std::chrono::milliseconds shortest_pause{20}, longest_pause{600};
+  if (all.empty()) return;
+  for (;;) {
+    const auto pause = choices.between(shortest_pause, longest_pause);
+    if (std::chrono::steady_clock::now() + pause >= end) return;
+    std::this_thread::sleep_for(pause);
+    log.strike(all[choices.below(all.size())], choices);
+  }
+}
+
+}  // namespace holdfast::contention

@@ -1,28 +1,28 @@
-// The worker processes of a campaign, and what happens to them.
+// Worker processes, and what happens to them.
 #pragma once
 #include <chrono>
-#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "contention/fault.hpp"
 #include "testkit/history.hpp"
-#include "testkit/servers/clock_shim.hpp"
 #include "testkit/servers/program.hpp"
-#include "torture/fault.hpp"
-#include "torture/plant.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 // Of one thread, which lives as long as it.
 class workers {
  public:
+  using environment = std::vector<std::pair<std::string, std::string>>;
   struct terms {
-    std::string program;            // which runs a worker with --worker
-    std::vector<std::string> urls;  // for the workers in turn
-    std::string folder;             // for histories and reports; and the resource's socket
-    std::uint64_t seed = 0;
-    plant planted = plant::nothing;
+    // The command line of a worker, and its environment beside what is inherited.
+    std::function<std::vector<std::string>(const std::string& name)> command;
+    std::function<environment(const std::string& name)> variables;
+    std::string folder;  // for histories and reports
+    std::chrono::milliseconds longest_stop{};
   };
   workers(terms, fault_log&);
   ~workers();
@@ -30,7 +30,10 @@ class workers {
   workers& operator=(const workers&) = delete;
 
   void add();
-  std::vector<fault> faults();
+  std::size_t size() const noexcept { return all_.size(); }
+  const std::string& name(std::size_t i) const { return all_.at(i).name; }
+  // SIGSTOP, SIGKILL and, with_cuts, cut connections.
+  std::vector<fault> faults(bool with_cuts);
 
   // Waits until each living worker has been granted a lock from now on. Returns a line for each
   // that was not.
@@ -42,23 +45,22 @@ class workers {
  private:
   struct worker {
     std::string name;
-    std::unique_ptr<testkit::clock_shim> shim;
     std::unique_ptr<testkit::program> process;
     int input = -1;  // its standard input
   };
 
   void stop_some(dice&);
   void kill_one(dice&);
-  void step_clock(dice&);
+  void cut_one(dice&);
+  static void send(const worker&, char letter);
   std::string report_of(const worker&) const;
   std::vector<std::string> complaints_of(const worker&) const;
 
   const terms terms_;
   fault_log& log_;
-  dice seeds_;
   std::size_t added_ = 0;
   std::vector<worker> all_;
   std::vector<std::string> complaints_of_the_killed_;
 };
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention
