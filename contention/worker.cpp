@@ -12,7 +12,6 @@
 #include <deque>
 #include <filesystem>
 #include <iterator>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -147,14 +146,18 @@ char next_command() {
 // Plays until the input ends.
 void play(const client& c, const worker_terms& terms) {
   const troupe all(c, terms);
-  std::optional<std::uint64_t> at_calm;
+  std::uint64_t at_calm = 0;
+  bool is_calm = false;
   while (!input_has_ended(0ms)) {
     const char command = next_command();
     if (command == cut_letter) cut_connections();
-    if (command == calm_letter) at_calm = all.grants();
-    if (!at_calm || all.grants() == *at_calm) continue;
+    if (command == calm_letter) {
+      is_calm = true;
+      at_calm = all.grants();
+    }
+    if (!is_calm || all.grants() == at_calm) continue;
     std::printf("%s\n", recovered_mark);
-    at_calm.reset();
+    is_calm = false;
   }
 }
 

@@ -105,18 +105,23 @@ std::vector<std::string> workers::complaints_of(const worker& one) const {
   return found;
 }
 
-std::vector<std::string> workers::wait_until_recovered(std::chrono::milliseconds bound) {
+std::vector<std::string> workers::wait_until_recovered(std::chrono::milliseconds bound,
+                                                       bool in_order) {
   for (const worker& one : all_) send(one, calm_letter);
   std::vector<const worker*> waited;
   for (const worker& one : all_) waited.push_back(&one);
   const auto until = std::chrono::steady_clock::now() + bound;
-  while (!waited.empty() && std::chrono::steady_clock::now() < until) {
+  const auto has_recovered = [&] {
+    return waited.empty() || (!in_order && waited.size() < all_.size());
+  };
+  while (!has_recovered() && std::chrono::steady_clock::now() < until) {
     std::erase_if(waited, [this](const worker* one) {
       return report_of(*one).find(recovered_mark) != std::string::npos;
     });
     std::this_thread::sleep_for(report_glance);
   }
   std::vector<std::string> found;
+  if (has_recovered()) return found;
   for (const worker* one : waited)
     found.push_back(one->name + " was granted no lock within " + std::to_string(bound / 1s) +
                     " s after the faults had ended");

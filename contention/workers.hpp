@@ -35,9 +35,9 @@ class workers {
   // SIGSTOP, SIGKILL and, with_cuts, cut connections.
   std::vector<fault> faults(bool with_cuts);
 
-  // Waits until each living worker has been granted a lock from now on. Returns a line for each
-  // that was not.
-  std::vector<std::string> wait_until_recovered(std::chrono::milliseconds bound);
+  // Waits until each living worker has been granted a lock from now on, or one of them where the
+  // store serves no waiter in order. Returns a line for each that was not, if it had to be.
+  std::vector<std::string> wait_until_recovered(std::chrono::milliseconds bound, bool in_order);
   // Ends them. Returns a line for each that did not end within the bound, crashed, or reported a
   // violation.
   std::vector<std::string> finish(std::chrono::milliseconds bound);

@@ -111,9 +111,11 @@ class campaign {
       planted_client_ = client::open(servers_->url());
       planted_lease_ = planted_client_->mutex(names.mutex(0)).acquire();
     }
-    add(all.wait_until_recovered(terms_.patience));
-    add(all.finish(terms_.patience));
-    add(locks_not_released(*servers_, terms_.patience));
+    std::error_code ec;
+    const bool in_order = client::open(servers_->url(), {}, ec).features().fifo;
+    add(all.wait_until_recovered(terms_.recovery_bound, in_order));
+    add(all.finish(terms_.recovery_bound));
+    add(locks_not_released(*servers_, terms_.recovery_bound));
   }
 
   // Every second worker reaches the servers through the links.
@@ -146,7 +148,7 @@ class campaign {
       planted_lease_ = planted_client_->mutex(names.prefix + "left").acquire();
     }
     if (terms_.planted == plant::left_key) servers_->plant_left_key();
-    add(things_left(*servers_, terms_.patience));
+    add(things_left(*servers_, terms_.recovery_bound));
   }
 
   void add(std::vector<std::string> lines) {

@@ -15,7 +15,8 @@ struct campaign_terms {
   std::string program;  // this one: it runs the workers
   std::string keep;     // a folder for the history of a campaign with a violation
   std::chrono::milliseconds length{};
-  std::chrono::milliseconds patience{};  // how long recovery may take after the faults have ended
+  std::chrono::milliseconds
+      recovery_bound{};  // how long recovery may take after the faults have ended
   std::uint64_t seed = 0;
   contention::plant planted = contention::plant::nothing;
 };

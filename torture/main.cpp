@@ -26,7 +26,7 @@ constexpr int exit_violated = 1, exit_usage = 64, exit_broken = 70, exit_skipped
 
 constexpr const char* usage_text =
     "usage: holdfast_torture [--backend NAME] [--minutes M | --seconds S] [--seed N]\n"
-    "                        [--patience SECONDS] [--results FILE] [--plant VIOLATION]\n"
+    "                        [--recovery SECONDS] [--results FILE] [--plant VIOLATION]\n"
     "       holdfast_torture --list\n"
     "       holdfast_torture --matrix FILE\n"
     "\n"
@@ -37,7 +37,7 @@ constexpr const char* usage_text =
     "--backend  one of --list; default: each of them\n"
     "--minutes  the length of each campaign; default: 1\n"
     "--seed     default: another one each time\n"
-    "--patience how long recovery may take after the faults have ended; default: 40 s\n"
+    "--recovery how long recovery may take after the faults have ended; default: 40 s\n"
     "--results  appends a line for each campaign to FILE\n"
     "--plant    plants a violation, to show that it is found: overlap, token, late-check,\n"
     "           stale-write, stuck, left-lock, left-key, left-thread\n"
@@ -50,7 +50,7 @@ constexpr const char* usage_text =
 struct arguments {
   std::string backend, results, matrix;
   std::chrono::milliseconds length = std::chrono::minutes(1);
-  std::chrono::milliseconds patience = std::chrono::seconds(40);
+  std::chrono::milliseconds recovery_bound = std::chrono::seconds(40);
   std::uint64_t seed = std::random_device{}();
   plant planted = plant::nothing;
   bool lists = false;
@@ -83,7 +83,7 @@ bool read_option(const std::string& name, const std::string& value, arguments& i
   if (name == "--matrix") return into.matrix = value, true;
   if (name == "--minutes") return read_time(value, 60'000, into.length);
   if (name == "--seconds") return read_time(value, 1'000, into.length);
-  if (name == "--patience") return read_time(value, 1'000, into.patience);
+  if (name == "--recovery") return read_time(value, 1'000, into.recovery_bound);
   if (name == "--seed") {
     const auto seed = number_of<std::uint64_t>(value);
     into.seed = seed.value_or(0);
@@ -122,7 +122,7 @@ int play(const kind_of_deployment& kind, const arguments& given) {
   const auto result = run_campaign(kind, {.program = this_program(),
                                           .keep = keep,
                                           .length = given.length,
-                                          .patience = given.patience,
+                                          .recovery_bound = given.recovery_bound,
                                           .seed = given.seed,
                                           .planted = given.planted});
   std::fputs(to_text(result).c_str(), stdout);
