@@ -71,7 +71,7 @@ std::vector<kind_of_deployment> all_deployments() {
 
 std::string common_options() {
   return "?ttl=" + std::to_string(lease_ttl.count()) +
-         "ms&op-timeout=1s&connect-timeout=1s&close-timeout=10s";
+         "ms&op-timeout=1s&connect-timeout=1s&close-timeout=30s";
 }
 
 std::string addresses_of(const std::deque<testkit::tcp_proxy>& links) {

@@ -1,4 +1,6 @@
 // A MariaDB server, for each strategy.
+#include <holdfast/client.hpp>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -61,12 +63,27 @@ class mariadb final : public deployment {
             server_.query("SELECT COUNT(*) FROM information_schema.INNODB_TRX").text();
         open != "0")
       lines.push_back(open + " transactions");
+    std::error_code ec;
+    client::open(url(), {}, ec).prune(ec);
+    for (const auto& table : server_.query("SHOW TABLES FROM test").rows)
+      expect_one_row_for_each_lock(table.at(0).value_or(""), lines);
     return lines;
   }
 
   std::chrono::milliseconds excuse_of_links() const override { return excuse_; }
 
+  void plant_left_key() override {
+    server_.query("CREATE TABLE test.left_rows (id INT AUTO_INCREMENT PRIMARY KEY)");
+    for (std::size_t i = 0; i <= lock_count; ++i)
+      server_.query("INSERT INTO test.left_rows VALUES ()");
+  }
+
  private:
+  void expect_one_row_for_each_lock(const std::string& table, std::vector<std::string>& lines) {
+    const auto rows = server_.query("SELECT COUNT(*) FROM test." + table).text();
+    if (std::stoul(rows) > lock_count)
+      lines.push_back(rows + " rows of " + table + " for " + std::to_string(lock_count) + " locks");
+  }
   sql_result connections() {
     return server_.query(std::string("SELECT ID FROM information_schema.PROCESSLIST WHERE USER='") +
                          mariadb_server::user + "' ORDER BY ID");

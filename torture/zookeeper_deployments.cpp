@@ -22,6 +22,9 @@ constexpr std::chrono::milliseconds zookeeper_outage = 3s, zookeeper_recovery = 
                                     server_clock_step = 1h;
 const std::string session_terms = common_options() + "&session-timeout=2s";
 
+// The nodes above those of the holders and waiters.
+constexpr std::size_t nodes_of_a_lock = 3;
+
 // The number after the text, of an administrator's answer; "": the text is not there.
 std::string number_after(const std::string& answer, const std::string& text) {
   const auto at = answer.find(text);
@@ -30,8 +33,17 @@ std::string number_after(const std::string& answer, const std::string& text) {
   return answer.substr(from, answer.find_first_not_of("0123456789", from) - from);
 }
 
-std::vector<std::string> left_in(const zookeeper_server& server) {
+std::size_t nodes_of(const zookeeper_server& server) {
+  const std::string count = number_after(server.ask("srvr"), "Node count: ");
+  return count.empty() ? 0 : std::stoul(count);
+}
+
+// `nodes_before`: those that the server had before the first client.
+std::vector<std::string> left_in(const zookeeper_server& server, std::size_t nodes_before) {
   std::vector<std::string> lines;
+  if (const auto nodes = nodes_of(server); nodes > nodes_before + lock_count * nodes_of_a_lock)
+    lines.push_back(std::to_string(nodes) + " nodes, and " + std::to_string(nodes_before) +
+                    " before the campaign");
   const std::string dump = server.ask("dump");
   if (const auto count = number_after(dump, "Sessions with Ephemerals ("); count != "0")
     lines.push_back(count + " sessions with ephemeral nodes");
@@ -83,10 +95,11 @@ class one_zookeeper final : public deployment {
             {"server.clock", [this](dice& d) { step_clock(server_, d); }}};
   }
   void wait_until_healthy() override { wait_until_it_serves(server_); }
-  std::vector<std::string> left_behind() override { return left_in(server_); }
+  std::vector<std::string> left_behind() override { return left_in(server_, nodes_before_); }
 
  private:
   zookeeper_server server_{{.clock_shim = true}};
+  const std::size_t nodes_before_ = nodes_of(server_);
 };
 
 class three_zookeepers final : public deployment {
@@ -131,12 +144,13 @@ class three_zookeepers final : public deployment {
   std::vector<std::string> left_behind() override {
     std::vector<std::string> lines;
     for (int id = 1; id <= zookeeper_ensemble::servers; ++id)
-      for (auto& line : left_in(all_.at(id))) lines.push_back(std::move(line));
+      for (auto& line : left_in(all_.at(id), nodes_before_)) lines.push_back(std::move(line));
     return lines;
   }
 
  private:
   zookeeper_ensemble all_{{.clock_shim = true}};
+  const std::size_t nodes_before_ = nodes_of(all_.at(1));
 };
 
 }  // namespace
