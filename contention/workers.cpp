@@ -57,7 +57,19 @@ std::vector<fault> workers::faults(bool with_cuts) {
   return all;
 }
 
+void workers::replace_the_crashed() {
+  std::size_t crashed = 0;
+  std::erase_if(all_, [&](worker& one) {
+    if (one.process->running()) return false;
+    complaints_of_the_gone_.push_back(one.name + " crashed: " + report_of(one));
+    ::close(one.input);
+    return ++crashed, true;
+  });
+  for (; crashed > 0; --crashed) add();
+}
+
 void workers::stop_some(dice& d) {
+  replace_the_crashed();
   const auto first = d.below(all_.size()), count = 1 + d.below(all_.size() / 2);
   const auto each = [&](void (testkit::program::*what)()) {
     for (std::size_t i = 0; i < count; ++i) ((*all_[(first + i) % all_.size()].process).*what)();
@@ -68,6 +80,7 @@ void workers::stop_some(dice& d) {
 }
 
 void workers::kill_one(dice& d) {
+  replace_the_crashed();
   const auto victim = all_.begin() + static_cast<std::ptrdiff_t>(d.below(all_.size()));
   testkit::record kill;
   kill.process = victim->name;
@@ -77,7 +90,7 @@ void workers::kill_one(dice& d) {
   victim->process->kill();
   kill.back = testkit::history_now();
   log_.add(kill);
-  std::ranges::move(complaints_of(*victim), std::back_inserter(complaints_of_the_killed_));
+  std::ranges::move(complaints_of(*victim), std::back_inserter(complaints_of_the_gone_));
   ::close(victim->input);
   all_.erase(victim);
   std::this_thread::sleep_for(d.between(0ms, 300ms));
@@ -129,7 +142,7 @@ std::vector<std::string> workers::wait_until_recovered(std::chrono::milliseconds
 }
 
 std::vector<std::string> workers::finish(std::chrono::milliseconds bound) {
-  std::vector<std::string> found = std::move(complaints_of_the_killed_);
+  std::vector<std::string> found = std::move(complaints_of_the_gone_);
   for (worker& one : all_) ::close(std::exchange(one.input, -1));
   const auto until = std::chrono::steady_clock::now() + bound;
   for (const worker& one : all_) {

@@ -49,6 +49,7 @@ class workers {
     int input = -1;  // its standard input
   };
 
+  void replace_the_crashed();
   void stop_some(dice&);
   void kill_one(dice&);
   void cut_one(dice&);
@@ -60,7 +61,7 @@ class workers {
   fault_log& log_;
   std::size_t added_ = 0;
   std::vector<worker> all_;
-  std::vector<std::string> complaints_of_the_killed_;
+  std::vector<std::string> complaints_of_the_gone_;
 };
 
 }  // namespace holdfast::contention
