@@ -15,5 +15,6 @@ int break_lock(int argc, char** argv);
 int prune(int argc, char** argv);
 int diagnose(int argc, char** argv);
 int schema(int argc, char** argv);
+int drill(int argc, char** argv);
 
 }  // namespace holdfast::cli

@@ -15,6 +15,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
   prune     remove what unused locks have left
   diagnose  examine the store of the locks
   schema    print the SQL statements that create the tables of a mysql: store
+  drill     show how locks behave in this store when programs fail
   version   print the version
   help      print this text, or with a command, as in `holdfast help run`, the help of that command
 
@@ -177,6 +178,40 @@ Examples:
   holdfast schema --url mysql://app@db1/shop | mariadb --user=admin -p shop
 )";
 
+constexpr std::string_view of_drill = R"(Usage: holdfast drill --yes [OPTION...]
+
+Shows how locks in this store behave when programs fail: for a staging deployment. Starts processes
+of its own that contend for a few locks whose names start with holdfast-drill/, and stops (SIGSTOP)
+and kills them and cuts their connections at random. Reports how long a hand-off takes, how long
+after a dead holder's deadline the lock is granted again, and how many late writes the fencing token
+refused. Uses no other lock, and releases its own. Needs no root. Without --yes it prints what it
+would do.
+
+      --yes             start
+      --minutes M       how long it takes (default: 10)
+      --workers N       the number of processes, 2 to 64 (default: 4)
+      --failover COMMAND
+                        run COMMAND with sh at half time, such as
+                        'redis-cli -p 26379 SENTINEL FAILOVER main'
+      --seed N          repeat the faults of an earlier drill, which has printed its seed
+      --url URL         the store of the locks (default: $HOLDFAST_URL, else file:). Leases get a
+                        ttl of 2 s unless the URL has ttl=
+      --json            print one object with seed, calls, grants, losses, hand_off, margin
+                        (each with count, least_us, median_us, p99_us, most_us), writes,
+                        stale_without_token, stale_with_token, two_holders, other_violations,
+                        faults and complaints
+
+Exit status: 0: no violation; 1: two held a lock at a time, a stale write was accepted, or a process
+did not recover; 64: wrong usage, or --yes is missing; 69: the store cannot be reached; 128 + N:
+signal N ended the drill.
+
+Manual: man holdfast
+
+Examples:
+  holdfast drill --url redis://staging --minutes 1 --yes
+  holdfast drill --url redis+sentinel://s1,s2,s3/main --failover ./failover.sh --yes
+)";
+
 struct page {
   std::string_view command, text;
 };
@@ -184,7 +219,7 @@ constexpr page pages[] = {
     {"", overview},      {"help", overview},         {"version", overview}, {"run", help_of_run},
     {"list", of_list},   {"holders", of_holders},    {"wait", of_wait},     {"break", of_break},
     {"prune", of_prune}, {"diagnose", of_diagnosis}, {"ls", of_list},       {"show", of_holders},
-    {"gc", of_prune},    {"doctor", of_diagnosis},   {"schema", of_schema},
+    {"gc", of_prune},    {"doctor", of_diagnosis},   {"schema", of_schema}, {"drill", of_drill},
 };
 
 }  // namespace

@@ -16,14 +16,14 @@
 namespace holdfast::cli {
 namespace {
 
-int listen_until(int done, signal_inbox& signals, std::stop_source& stop) {
+int listen_until(int done, signal_inbox& signals, std::stop_source& stop, orphans inherited) {
   int ended_by = 0;
   for (;;) {
     pollfd on[] = {{signals.fd(), POLLIN, 0}, {done, POLLIN, 0}};
     ::poll(on, 2, -1);
     while (const int signal = signals.next()) {
       if (signal == SIGCHLD) {
-        reap_orphans(0, 0);  // as PID 1
+        if (inherited == orphans::reaped) reap_orphans(0, 0);
       } else if (signal == SIGTSTP) {
         const auto hidden = hide_waiting_line();
         stop_by(signal);
@@ -39,7 +39,8 @@ int listen_until(int done, signal_inbox& signals, std::stop_source& stop) {
 
 }  // namespace
 
-int run_interruptibly(signal_inbox& signals, const std::function<void(std::stop_token)>& work) {
+int run_interruptibly(signal_inbox& signals, const std::function<void(std::stop_token)>& work,
+                      orphans inherited) {
   const file_descriptor done(::eventfd(0, EFD_CLOEXEC));
   // Without it nothing would tell that the work is done.
   if (!done) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -53,7 +54,7 @@ int run_interruptibly(signal_inbox& signals, const std::function<void(std::stop_
     }
     ::eventfd_write(done.get(), 1);
   });
-  const int ended_by = listen_until(done.get(), signals, stop);
+  const int ended_by = listen_until(done.get(), signals, stop, inherited);
   worker.join();
   if (failed && ended_by == 0) std::rethrow_exception(failed);
   return ended_by;

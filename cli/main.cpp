@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "cli/drill_run.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/gate.hpp"
 #include "cli/guardian.hpp"
@@ -44,12 +45,14 @@ constexpr command commands[] = {
     {"prune", prune},
     {"diagnose", diagnose},
     {"schema", schema},
+    {"drill", drill},
     {"ls", list, "list"},
     {"show", show_holders, "holders"},
     {"gc", prune, "prune"},
     {"doctor", diagnose, "diagnose"},
     {gate_word, run_gate},
     {guardian_word, run_guardian},
+    {drill_worker_word, run_drill_worker},
 };
 
 int help(std::string_view command) {

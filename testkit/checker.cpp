@@ -57,7 +57,8 @@ class judge {
         if (other == &claim) continue;
         if (exclude_each_other(*other, claim))
           report(fault::overlap, *other->acquire, *claim.acquire);
-        else if (claim.is_share() && other->acquire->token != claim.acquire->token)
+        else if (options_.readers_share_a_token && claim.is_share() &&
+                 other->acquire->token != claim.acquire->token)
           report(fault::group_split, *other->acquire, *claim.acquire);
       }
       if (claim.is_of_permits() && permits > claim.acquire->of) {
@@ -110,17 +111,36 @@ class judge {
     return first.shared || downgraded_.contains(first.token);
   }
 
+  // The records with the largest token so far: of all, and of those that exclude readers.
+  struct largest {
+    const record *of_all = nullptr, *of_exclusive = nullptr;
+
+    void add(const record& r) {
+      if (of_all == nullptr || r.token > of_all->token) of_all = &r;
+      const bool is_exclusive = !r.shared && r.what != operation::downgrade;
+      if (is_exclusive && (of_exclusive == nullptr || r.token > of_exclusive->token))
+        of_exclusive = &r;
+    }
+  };
+
+  // What the token of r has to be compared with.
+  const record* before(const record& r, const largest& so_far) const {
+    const bool is_share = r.shared || r.what == operation::downgrade;
+    return is_share && !options_.readers_share_a_token ? so_far.of_exclusive : so_far.of_all;
+  }
+
   // Claims that were not over at once are granted in the order of their starts.
   void tokens_by_claim() {
-    const record* highest = nullptr;
+    largest so_far;
     for (const auto& claim : one_.claims) {
       if (claim.acquire->token == 0 || claim.empty() || claim.is_of_permits()) continue;
+      const record* highest = before(*claim.acquire, so_far);
       const bool grown = highest == nullptr || claim.acquire->token > highest->token;
       const bool same = !grown && claim.acquire->token == highest->token;
       if (!grown && !(same && may_be_the_same(*highest, *claim.acquire)))
         report(fault::token_not_grown, *highest, *claim.acquire);
       else
-        highest = claim.acquire;
+        so_far.add(*claim.acquire);
     }
   }
 
@@ -129,11 +149,12 @@ class judge {
   void grows(const records& by_call, bool strictly, fault what) {
     records by_return = by_call;
     std::ranges::stable_sort(by_return, {}, &record::back);
-    const record* highest = nullptr;
-    auto before = by_return.begin();
+    largest so_far;
+    auto returned = by_return.begin();
     for (const record* r : by_call) {
-      for (; before != by_return.end() && (*before)->back < r->call; ++before)
-        if (highest == nullptr || (*before)->token > highest->token) highest = *before;
+      for (; returned != by_return.end() && (*returned)->back < r->call; ++returned)
+        so_far.add(**returned);
+      const record* highest = before(*r, so_far);
       if (highest == nullptr || r->of != 0) continue;
       const bool twin = strictly && r->token == highest->token && !may_be_the_same(*highest, *r);
       if (r->token < highest->token || twin) report(what, *highest, *r);

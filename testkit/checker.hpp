@@ -57,6 +57,9 @@ struct check_options {
   // The time for which a store may keep a lock after its holder died, lost it, or does not know
   // whether its request took effect: the ttl, or 0 if the store detects that at once.
   std::chrono::nanoseconds lapse{};
+  // False where each reader has the token of its own grant (features::reader_tokens). Then shares
+  // are only compared with the claims that exclude them.
+  bool readers_share_a_token = true;
 };
 
 // In the order of time, per lock.

@@ -215,8 +215,11 @@ history_writer::history_writer(const std::string& path)
 
 history_writer::~history_writer() { ::close(file_); }
 
-void history_writer::add(const record& r) {
-  const auto line = to_line(r) + '\n';
+void history_writer::add(const record& r) { write_line(to_line(r) + '\n'); }
+
+void history_writer::remark(const std::string& text) { write_line("# " + text + '\n'); }
+
+void history_writer::write_line(const std::string& line) {
   const auto written = ::write(file_, line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size()))
     throw std::system_error(written < 0 ? errno : ENOSPC, std::generic_category(),

@@ -90,9 +90,12 @@ class history_writer {
   history_writer(const history_writer&) = delete;
   history_writer& operator=(const history_writer&) = delete;
 
-  void add(const record&);  // throws std::system_error
+  void add(const record&);               // throws std::system_error
+  void remark(const std::string& text);  // one line; the same
 
  private:
+  void write_line(const std::string&);
+
   int file_;
 };
 

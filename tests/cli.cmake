@@ -14,9 +14,10 @@ if(TARGET holdfast_cli)
   target_link_libraries(cli_over_memory PRIVATE holdfast_cli_parts)
   set_target_properties(cli_over_memory PROPERTIES OUTPUT_NAME holdfast
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cli_over_memory_bin)
-  holdfast_test_program(cli_tests testkit cli/*.cpp)
+  holdfast_test_program(cli_tests testkit cli/*.cpp ${PROJECT_SOURCE_DIR}/cli/drill_figures.cpp)
   holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
-    "^(contention|kinds\\.|looking|signals|terminal)=file" "^deadline=memory"
+    "^(contention|kinds\\.|looking|signals|terminal)=file" "^drill=mission:G3"
+    "^drill.*_redis$=long" "^deadline=memory"
     ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder}
       HOLDFAST_CLI_FOLDER=${PROJECT_SOURCE_DIR}/cli
       HOLDFAST_COMPLETIONS=${CMAKE_CURRENT_SOURCE_DIR}/cli/completions/

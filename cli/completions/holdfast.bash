@@ -13,6 +13,7 @@ _holdfast_options() {
     wait) echo -w --wait -E --conflict-exit-code -q --quiet --url ;;
     break) echo --owner --url --json ;;
     schema) echo --url ;;
+    drill) echo --yes --minutes --workers --failover --seed --url --json ;;
   esac
 }
 
@@ -34,7 +35,7 @@ _holdfast_command_at() {
 }
 
 _holdfast() {
-  local commands='run list holders wait break prune diagnose schema version help' i
+  local commands='run list holders wait break prune diagnose schema drill version help' i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     _holdfast_offer "$commands"
@@ -54,7 +55,7 @@ _holdfast() {
       return
       ;;
     -p | -c | --permits | --take | -w | --wait | --timeout | -E | --conflict-exit-code | --note | \
-      --ttl | --grace | --owner) return ;;
+      --ttl | --grace | --owner | --minutes | --workers | --failover | --seed) return ;;
   esac
   if [[ ${COMP_WORDS[1]} == help ]]; then
     _holdfast_offer "$commands"

@@ -29,16 +29,17 @@ complete -c holdfast -n __fish_use_subcommand -a break -d 'Take a lock away from
 complete -c holdfast -n __fish_use_subcommand -a prune -d 'Remove what unused locks have left'
 complete -c holdfast -n __fish_use_subcommand -a diagnose -d 'Examine the store of the locks'
 complete -c holdfast -n __fish_use_subcommand -a schema -d 'Print the SQL of a mysql: store'
+complete -c holdfast -n __fish_use_subcommand -a drill -d 'Show locks when programs fail'
 complete -c holdfast -n __fish_use_subcommand -a version -d 'Print the version'
 complete -c holdfast -n __fish_use_subcommand -a help -d 'Print the help of a command'
 complete -c holdfast -n '__holdfast_is_at help' \
-    -a 'run list holders wait break prune diagnose schema version'
+    -a 'run list holders wait break prune diagnose schema drill version'
 
-for command in run list holders wait break prune diagnose schema
+for command in run list holders wait break prune diagnose schema drill
     complete -c holdfast -n "__holdfast_is_at $command" -l url -x -d 'The store of the locks' \
         -a 'file: file:/// redis:// zookeeper:// mysql://'
 end
-for command in list holders break prune diagnose
+for command in list holders break prune diagnose drill
     complete -c holdfast -n "__holdfast_is_at $command" -l json -d 'Print JSON'
 end
 for command in run holders wait
@@ -50,6 +51,13 @@ for command in run wait
     complete -c holdfast -n $at -s E -l conflict-exit-code -x -d 'Exit status when busy'
 end
 complete -c holdfast -n '__holdfast_is_at break' -l owner -x -d 'The holder to take it from'
+
+set -l at '__holdfast_is_at drill'
+complete -c holdfast -n $at -l yes -d 'Start'
+complete -c holdfast -n $at -l minutes -x -d 'How long it takes'
+complete -c holdfast -n $at -l workers -x -d 'The number of processes'
+complete -c holdfast -n $at -l failover -x -d 'Run a command at half time'
+complete -c holdfast -n $at -l seed -x -d 'Repeat the faults of an earlier drill'
 
 set -l at '__holdfast_is_at run'
 complete -c holdfast -n $at -s x -l exclusive -d 'Exclude every other holder'

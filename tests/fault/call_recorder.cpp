@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "tests/stress/participant.hpp"
+#include "testkit/participant.hpp"
 
 namespace holdfast::fault_test {
 
@@ -32,7 +32,7 @@ bool call_recorder::check(const std::string& process, const lease& held) {
   record r = begin(process, std::string(held.name()), operation::check);
   const bool still = held.held();
   r.token = held.token();
-  r.deadline = stress::deadline_of(held);
+  r.deadline = testkit::deadline_of(held);
   end(std::move(r), still ? result::ok : result::lost);
   return still;
 }
@@ -66,7 +66,7 @@ void call_recorder::end(record r, result outcome) {
 
 void call_recorder::note_grant(record r, const lease& got, std::error_code why) {
   r.token = got.token();
-  if (got) r.deadline = stress::deadline_of(got);
+  if (got) r.deadline = testkit::deadline_of(got);
   end(std::move(r), got ? result::ok : why ? result::unknown : result::busy);
 }
 

@@ -5,6 +5,7 @@
 namespace stress {
 
 using holdfast::lease;
+using holdfast::testkit::deadline_of;
 using holdfast::testkit::result;
 
 namespace {

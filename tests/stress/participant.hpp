@@ -1,4 +1,4 @@
-// Participants of a stress run: their work under a lock, and the record of their calls.
+// Participants of a stress run: their work under a lock.
 #pragma once
 #include <holdfast/holdfast.hpp>
 
@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 
 #include "testkit/history.hpp"
+#include "testkit/participant.hpp"
 
 namespace stress {
 
@@ -33,43 +33,25 @@ struct habits {
   std::chrono::milliseconds longest_wait{50};  // of those waits that have a bound
 };
 
-class participant {
+class participant : public holdfast::testkit::participant {
  public:
-  // `process` as in testkit/history.hpp. The references outlive it.
+  // The references outlive it.
   participant(std::string process, holdfast::testkit::history_writer&, guarded_resource&, habits,
               std::uint64_t seed);
-  participant(const participant&) = delete;
-  participant& operator=(const participant&) = delete;
-  virtual ~participant() = default;
-
-  virtual void play() = 0;  // takes what it wants, once
 
  protected:
   using record = holdfast::testkit::record;
   using operation = holdfast::testkit::operation;
 
-  record begin(const std::string& lock, operation) const;
-  record begin(const std::string& lock, operation, const holdfast::lease&) const;
-  void end(record, holdfast::testkit::result);
-  // The end of an acquire; whether there is a lease.
-  bool granted(record begun, const holdfast::lease&, std::error_code);
-  void work();
-  void check(const std::string& lock, const holdfast::lease&);
+  void work() { holdfast::testkit::participant::work(habits_.longest_work); }
   void write_under(std::size_t lock, const holdfast::lease&);
-  void leave(const std::string& lock, holdfast::lease);
 
   std::chrono::milliseconds wait_limit();
-  std::uint64_t up_to(std::uint64_t most) { return numbers_() % (most + 1); }
 
  private:
-  const std::string process_;
-  holdfast::testkit::history_writer& history_;
   guarded_resource& resource_;
   const habits habits_;
-  std::mt19937_64 numbers_;
 };
-
-std::int64_t deadline_of(const holdfast::lease&);  // for a record
 
 // Makes a participant for a client.
 using casting =

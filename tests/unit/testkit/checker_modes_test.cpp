@@ -52,6 +52,25 @@ TEST(checker_of_shares, two_tokens_at_a_time_are_reported) {
   EXPECT_EQ(found(reader + "b L acquire 30 40 ok 2 - shared\n"), "group:1,3");
 }
 
+TEST(checker_of_shares, tokens_of_their_own_may_come_in_any_order) {
+  const check_options own{.readers_share_a_token = false};
+  const std::string older = "b L acquire 30 40 ok 1 - shared\n"
+                            "b L release 41 42 ok 1 -\n";
+  const std::string newer = "a L acquire 10 20 ok 2 - shared\n"
+                            "a L release 50 60 ok 2 -\n";
+  EXPECT_EQ(found(newer + older, own), "");
+  EXPECT_EQ(found(newer + older), "group:1,3 token:1,3");
+}
+
+TEST(checker_of_shares, tokens_of_their_own_are_compared_with_those_of_writers) {
+  const check_options own{.readers_share_a_token = false};
+  const std::string writer = "w L acquire 70 80 ok 3 -\n"
+                             "w L release 81 82 ok 3 -\n";
+  EXPECT_EQ(found("a L acquire 10 20 ok 4 50 shared\n" + writer, own), "token:1,2");
+  EXPECT_EQ(found(writer + "a L acquire 90 91 ok 2 99 shared\n", own), "token:1,3");
+  EXPECT_EQ(found("a L acquire 10 20 ok 2 50 shared\n" + writer, own), "");
+}
+
 TEST(checker_of_shares, a_later_writer_with_the_readers_token_is_reported) {
   EXPECT_EQ(found(reader + "b L acquire 70 80 ok 1 -\n"), "token:1,3");
   EXPECT_EQ(found(reader + "b L acquire 70 80 ok 2 -\n"), "");

@@ -1,0 +1,26 @@
+// Violations that a campaign plants, to show that its checks find them.
+#pragma once
+#include <array>
+#include <string_view>
+
+namespace holdfast::contention {
+
+enum class plant : unsigned char {
+  nothing,
+  overlap,      // workers believe in a lock after they have released it
+  token,        // grants are recorded with token 1
+  late_check,   // a check is recorded as true after the deadline
+  stale_write,  // the resource accepts every write
+  stuck,        // a lock is never released
+  left_lock,    // a client is never closed, and keeps a lock
+  left_key,     // a key, node, row or file that belongs to no lock stays in the store
+  left_thread,  // workers leave a thread and a descriptor behind
+};
+
+inline constexpr std::array<std::string_view, 9> plant_words = {"nothing",     "overlap",
+                                                                "token",       "late-check",
+                                                                "stale-write", "stuck",
+                                                                "left-lock",   "left-key",
+                                                                "left-thread"};
+
+}  // namespace holdfast::contention

@@ -1,0 +1,134 @@
+// holdfast drill.
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/drill_figures.hpp"
+#include "testkit/history.hpp"
+#include "tests/cli/cli_test.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "testkit/servers/redis_server.hpp"
+#endif
+
+namespace holdfast::cli_test {
+namespace {
+
+class drill : public cli {
+ protected:
+  static words drill_of(const std::string& url, const words& options) {
+    words line = holdfast({"drill", "--url", url});
+    line.insert(line.end(), options.begin(), options.end());
+    return line;
+  }
+};
+
+TEST_F(drill, without_yes_prints_what_it_would_do_and_does_nothing) {
+  process run(drill_of(file_url(), {"--minutes", "3", "--seed", "7"}));
+  EXPECT_EQ(run.wait(), (ending{64, 0}));
+  EXPECT_NE(run.out().find("3 min, seed 7:\n  starts 4 processes of its own"), std::string::npos)
+      << run.out();
+  EXPECT_NE(run.err().find("nothing was done; give --yes"), std::string::npos) << run.err();
+}
+
+TEST_F(drill, refuses_what_it_does_not_understand) {
+  for (const words& wrong : {words{"--minutes", "0"}, words{"--minutes", "ten"},
+                             words{"--workers", "1"}, words{"NAME"}}) {
+    process run(drill_of(file_url(), wrong));
+    EXPECT_EQ(run.wait(), (ending{64, 0})) << wrong.front();
+  }
+  process run(drill_of("memory:", {"--yes"}));
+  EXPECT_EQ(run.wait(), (ending{64, 0}));
+}
+
+TEST_F(drill, reports_figures_and_leaves_no_lock) {
+  process run(drill_of(file_url(), {"--minutes", "0.05", "--seed", "1", "--yes"}));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.out() << run.err();
+  for (const char* line : {"grants\n", "\nhand-off ", "\nstale writes ",
+                           "\ntwo holders           0\n", "\nother violations      0\n"})
+    EXPECT_NE(run.out().find(line), std::string::npos) << line << run.out();
+  process list(holdfast({"list", "--url", file_url()}));
+  EXPECT_EQ(list.wait(), (ending{0, 0}));
+  EXPECT_EQ(list.out(), "");
+}
+
+TEST_F(drill, ends_by_a_signal) {
+  process run(drill_of(file_url(), {"--minutes", "60", "--yes"}));
+  run.line();  // of its plan
+  run.signal(SIGTERM);
+  EXPECT_EQ(run.wait(), (ending{128 + SIGTERM, 0}));
+}
+
+constexpr std::chrono::nanoseconds lapse{100};
+
+holdfast::cli::drill_figures figures_in(const std::string& history) {
+  return holdfast::cli::figures_of(testkit::parse_history(history).records, lapse, true);
+}
+
+TEST(drill_figures, a_hand_off_goes_to_a_waiter_of_another_process) {
+  const std::string holder = "w1.0 L acquire 10 20 ok 1 -\n"
+                             "w1.0 L release 50 55 ok 1 -\n";
+  const auto handed = figures_in(holder + "w2.0 L acquire 30 60 ok 2 -\n").hand_offs;
+  ASSERT_EQ(handed.size(), 1u);
+  EXPECT_EQ(handed[0].count(), 10);
+  EXPECT_TRUE(figures_in(holder + "w1.1 L acquire 30 60 ok 2 -\n").hand_offs.empty());
+  EXPECT_TRUE(figures_in(holder + "w2.0 L acquire 51 60 ok 2 -\n").hand_offs.empty());
+}
+
+TEST(drill_figures, a_margin_counts_from_the_deadline_of_a_killed_or_lost_holder) {
+  const std::string next = "w2.0 L acquire 30 140 ok 2 -\n";
+  const std::string killed = "w1.0 L acquire 10 20 ok 1 100\n"
+                             "w1 - kill 50 60 ok 0 -\n";
+  const std::string lost = "w1.0 L acquire 10 20 ok 1 100\n"
+                           "w1.0 L check 130 131 lost 1 100\n";
+  for (const auto& before : {killed, lost}) {
+    const auto margins = figures_in(before + next).margins;
+    ASSERT_EQ(margins.size(), 1u) << before;
+    EXPECT_EQ(margins[0].count(), 40) << before;
+  }
+}
+
+TEST(drill_figures, two_holders_and_stale_writes_are_counted) {
+  const auto overlap = figures_in("w1.0 L acquire 10 20 ok 1 -\n"
+                                  "w2.0 L acquire 30 40 ok 2 -\n");
+  EXPECT_EQ(overlap.overlaps, 1u);
+  const std::string later = "w2.0 L write 50 50 ok 2 -\n";
+  const auto stale = figures_in(later + "w1.0 L write 60 60 ok 1 -\n");
+  EXPECT_EQ(stale.stale_writes, 1u);
+  EXPECT_EQ(stale.refused_writes, 0u);
+  const auto refused = figures_in(later + "w1.0 L write 60 60 refused 1 -\n");
+  EXPECT_EQ(refused.stale_writes, 0u);
+  EXPECT_EQ(refused.refused_writes, 1u);
+  EXPECT_EQ(figures_in("w1.0 L acquire 10 20 ok 2 25\n"
+                       "w2.0 L acquire 30 40 ok 1 -\n")
+                .other_violations,
+            1u);
+}
+
+TEST(drill_figures, a_quantile_is_a_value_that_was_measured) {
+  using std::chrono::nanoseconds;
+  const std::vector<nanoseconds> values{nanoseconds(5), nanoseconds(1), nanoseconds(3)};
+  EXPECT_EQ(holdfast::cli::quantile(values, 0).count(), 1);
+  EXPECT_EQ(holdfast::cli::quantile(values, 0.5).count(), 3);
+  EXPECT_EQ(holdfast::cli::quantile(values, 1).count(), 5);
+  EXPECT_EQ(holdfast::cli::quantile({}, 0.5).count(), 0);
+}
+
+#ifdef HOLDFAST_WITH_REDIS
+TEST_F(drill, runs_the_failover_command_and_is_sound_on_redis) {
+  using testkit::redis_server;
+  if (!redis_server::installed()) GTEST_SKIP() << redis_server::not_installed;
+  const redis_server server;
+  const auto mark = path("failed-over").string();
+  process run(drill_of(server.url(), {"--minutes", "0.1", "--seed", "1", "--failover",
+                                      "touch '" + mark + "'", "--yes", "--json"}));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.out() << run.err();
+  EXPECT_TRUE(std::filesystem::exists(mark));
+  EXPECT_NE(run.out().find("{\"fault\":\"failover\",\"times\":1}"), std::string::npos) << run.out();
+}
+#endif
+
+}  // namespace
+}  // namespace holdfast::cli_test

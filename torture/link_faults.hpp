@@ -1,0 +1,17 @@
+// Faults of the network between workers and servers.
+#pragma once
+#include <chrono>
+#include <deque>
+#include <vector>
+
+#include "contention/fault.hpp"
+#include "testkit/servers/tcp_proxy.hpp"
+
+namespace holdfast::torture {
+
+using namespace contention;
+
+// Each strikes one link, or all of them. `excuse` as of fault.
+std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);
+
+}  // namespace holdfast::torture

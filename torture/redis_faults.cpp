@@ -1,0 +1,92 @@
+#include "torture/redis_faults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+#include <thread>
+
+namespace holdfast::torture {
+
+using namespace std::chrono_literals;
+using testkit::redis_reply;
+using testkit::redis_server;
+
+namespace {
+
+constexpr auto redis_outage = 3s;
+
+std::vector<std::string> connections_of(redis_server& server) {
+  std::vector<std::string> lines;
+  std::istringstream all(server.command({"CLIENT", "LIST"}).text);
+  for (std::string line; std::getline(all, line);)
+    if (line.find(" name=holdfast-") != std::string::npos)
+      lines.push_back("the connection " + line);
+  return lines;
+}
+
+// Counters, and records of a deployment: one for each server or slot.
+bool is_documented_counter(std::string_view key) {
+  return key.starts_with("holdfast:") && (key.ends_with(":n") || key == "holdfast:redlock");
+}
+
+std::vector<std::string> keys_of(redis_server& server) {
+  std::vector<std::string> lines;
+  for (const redis_reply& key : server.command({"KEYS", "*"}).items)
+    if (!is_documented_counter(key.text))
+      lines.push_back("the key " + key.text + " with a ttl of " +
+                      to_text(server.command({"PTTL", key.text})) + " ms");
+  return lines;
+}
+
+}  // namespace
+
+fault redis_kill(server_choice choose) {
+  return {"server.kill", [choose](dice& d) {
+            redis_server& server = choose(d);
+            server.kill_hard();
+            std::this_thread::sleep_for(d.between(20ms, 1500ms));
+            server.start();
+          }};
+}
+
+fault redis_stop(server_choice choose) {
+  return {"server.stop", [choose](dice& d) {
+            redis_server& server = choose(d);
+            server.stop();
+            std::this_thread::sleep_for(d.between(50ms, redis_outage));
+            server.go_on();
+          }};
+}
+
+std::vector<fault> redis_commands(const server_choice& choose,
+                                  std::chrono::milliseconds longest_pause) {
+  return {
+      {"script.flush",
+       [choose](dice& d) {
+         choose(d).command({"SCRIPT", "FLUSH"});
+       }},
+      {"client.kill",
+       [choose](dice& d) {
+         constexpr std::array<const char*, 2> types = {"normal", "pubsub"};
+         choose(d).command({"CLIENT", "KILL", "TYPE", types.at(d.below(types.size()))});
+       }},
+      {"client.pause",
+       [choose, longest_pause](dice& d) {
+         const auto pause = d.between(50ms, longest_pause);
+         choose(d).command(
+             {"CLIENT", "PAUSE", std::to_string(pause.count()), d.one_in(2) ? "ALL" : "WRITE"});
+         std::this_thread::sleep_for(pause);
+       }},
+  };
+}
+
+std::vector<std::string> left_in_redis(redis_server& server) {
+  std::vector<std::string> lines = connections_of(server);
+  for (const redis_reply& channel : server.command({"PUBSUB", "CHANNELS"}).items)
+    if (channel.text != "__sentinel__:hello") lines.push_back("the channel " + channel.text);
+  std::ranges::move(keys_of(server), std::back_inserter(lines));
+  return lines;
+}
+
+}  // namespace holdfast::torture
