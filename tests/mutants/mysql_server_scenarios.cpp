@@ -123,12 +123,12 @@ std::string a_silent_server_ends_the_lock_in_time() {
   return both ? "two clients hold the lock" : "";
 }
 
-// The server grants the lock to a waiter that receives nothing, and frees it after the idle
-// timeout. Then the waiter receives that grant.
+// The server grants the lock to a waiter that receives nothing, and ends its connection. Then the
+// waiter receives that grant.
 std::string a_stale_grant_is_not_believed() {
   const on_server here;
   tcp_proxy network(on_server::server().port());
-  const client cut_off = client::open(on_server::url_at(network.port(), "named&idle-timeout=1s"));
+  const client cut_off = client::open(on_server::url_at(network.port(), "named"));
   const client other = on_server::open("named");
   lease first = other.mutex("x").acquire();
   std::atomic<bool> is_believed = false;
@@ -140,8 +140,12 @@ std::string a_stale_grant_is_not_believed() {
   const std::string waits =
       "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE='User lock'";
   on_server::server().wait_until(waits, "1");
+  const auto waiting_id = on_server::server().query(
+      "SELECT ID FROM information_schema.PROCESSLIST WHERE STATE='User lock'");
   network.set(direction::to_client, {.hold = true});
   first.release();
+  on_server::server().wait_until(waits, "0");
+  on_server::server().kill_connection(std::stoul(waiting_id.text()));
   const lease second = other.mutex("x").try_acquire_for(60s);
   network.set(direction::to_client, {});
   const auto waits_again = [&] { return on_server::server().query(waits).number() > 0; };
