@@ -82,11 +82,11 @@ class mysql_statements : public on_kind {
   void waits(statement_fault f) {
     const auto wait = [&](std::uint64_t n, fault_time t) {
       std::error_code ec;
-      lease first = attempt_of_writer(*other, ec), second;
+      lease theirs = attempt_of_writer(*other, ec), second;
       std::thread waiter([&] { second = wait_for(*mine, ec); });
       EXPECT_TRUE(file_test::eventually([&] { return !proxy->struck().empty() || is_waiting(); }));
       EXPECT_FALSE(second);
-      first.release();
+      theirs.release();
       waiter.join();
       EXPECT_TRUE(second) << ec.message() << ' ' << when(n, t, *proxy);
       if (!second) return;
