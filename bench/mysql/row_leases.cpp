@@ -161,6 +161,7 @@ std::vector<contest> mysql_held() {
              for (int i = 0; i < count; ++i)
                held.push_back(own->client.mutex(run + std::to_string(i)).acquire());
              const auto after = heap_in_use();
+             for (holdfast::lease& l : held) l.release();
              return outcome{static_cast<double>(after - before) / count, {}};
            }}};
 }
@@ -186,6 +187,8 @@ std::vector<contest> mysql_waiters() {
              const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(length);
              while (clock::now() < end) most = std::max(most, own->connections() - before);
              for (std::jthread& t : threads) t.request_stop();
+             threads.clear();
+             for (holdfast::lease& l : held) l.release();
              return outcome{most + 1, {}};  // the client had one when it was opened
            }}};
 }

@@ -123,8 +123,9 @@ class mysql_statements : public on_kind {
       proxy->strike(0, t, f);
       EXPECT_TRUE(file_test::eventually([&] { return !proxy->struck().empty(); }));
       EXPECT_NE(proxy->struck().find("read_only"), std::string::npos) << proxy->struck();
-      if (f != statement_fault::kill_query)
+      if (f != statement_fault::kill_query) {
         EXPECT_TRUE(file_test::eventually([&] { return !held.held(); })) << when(0, t, *proxy);
+      }
       expect_excludes(held, *other, when(0, t, *proxy));
       release(held, when(0, t, *proxy));
       expect_nothing_is_left(when(0, t, *proxy));
