@@ -77,6 +77,12 @@ constexpr row table[] = {
     {"mysql/optimistic-hot", measure::ratio, "updates per second", mysql_optimistic_hot},
     {"mysql/w1-named", measure::ratio, "cycles per second", mysql_named},
     {"mysql/w1-for-update", measure::ratio, "cycles per second", mysql_for_update},
+    {"mysql/w1-row", measure::ratio, cycles, mysql_row_confirmed},
+    {"mysql/w2-row", measure::ratio, cycles, mysql_own_rows},
+    {"mysql/w3-row", measure::ratio, acquisitions, mysql_row_contenders},
+    {"mysql/w4-row", measure::ratio, acquisitions, mysql_row_processes},
+    {"mysql/held", measure::alone, "bytes of the client", mysql_held},
+    {"mysql/waiters", measure::alone, "connections of the client", mysql_waiters},
 #endif
 };
 

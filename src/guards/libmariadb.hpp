@@ -11,8 +11,8 @@ namespace holdfast::guards {
       each(mysql_close) each(mysql_errno) each(mysql_error) each(mysql_fetch_fields)               \
           each(mysql_fetch_lengths) each(mysql_fetch_row) each(mysql_free_result)                  \
               each(mysql_get_socket) each(mysql_init) each(mysql_insert_id) each(mysql_num_fields) \
-                  each(mysql_options) each(mysql_real_connect) each(mysql_real_query)              \
-                      each(mysql_server_init) each(mysql_store_result)
+                  each(mysql_options) each(mysql_optionsv) each(mysql_real_connect)                \
+                      each(mysql_real_query) each(mysql_server_init) each(mysql_store_result)
 
 struct libmariadb_functions {
 #define HOLDFAST_MARIADB_MEMBER(name) decltype(&::name) name = nullptr;

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <string>
 
+#include "backend/mysql/transport/libmariadb.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
 #include "guards/libmariadb.hpp"
@@ -117,6 +118,8 @@ void set_options(const guards::libmariadb_functions& library, MYSQL* mysql,
   library.mysql_options(mysql, MYSQL_INIT_COMMAND, row_bound.c_str());
   library.mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &tls);
   library.mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &tls);
+  if (!terms.tls && terms.socket.empty())  // a plug-in of the server's choice could ask for it
+    library.mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, mysql::plugins_without_tls);
   if (!terms.ca.empty()) library.mysql_options(mysql, MYSQL_OPT_SSL_CA, terms.ca.c_str());
   if (!terms.certificate.empty())
     library.mysql_options(mysql, MYSQL_OPT_SSL_CERT, terms.certificate.c_str());
@@ -126,7 +129,8 @@ void set_options(const guards::libmariadb_functions& library, MYSQL* mysql,
 bool is_refusal(unsigned error) {
   return error == ER_ACCESS_DENIED_ERROR || error == ER_DBACCESS_DENIED_ERROR ||
          error == ER_BAD_DB_ERROR || error == ER_HOST_NOT_PRIVILEGED ||
-         error == CR_SSL_CONNECTION_ERROR || error == CR_AUTH_PLUGIN_CANNOT_LOAD;
+         error == ER_ACCESS_DENIED_NO_PASSWORD_ERROR || error == CR_SSL_CONNECTION_ERROR ||
+         error == CR_AUTH_PLUGIN_CANNOT_LOAD || error == CR_PLUGIN_NOT_ALLOWED;
 }
 
 const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }

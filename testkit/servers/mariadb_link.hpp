@@ -25,6 +25,8 @@ struct sql_result {
   std::string of(const std::string& column) const;
 };
 
+inline constexpr unsigned sql_unknown_thread = 1094;  // of KILL: the connection has ended
+
 class sql_error : public std::runtime_error {
  public:
   sql_error(unsigned number, const std::string& text) : runtime_error(text), code(number) {}

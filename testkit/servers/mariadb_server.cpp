@@ -22,7 +22,6 @@ constexpr int mariadb_ports_tried =
     8;  // another program may take a port between our look and the start
 
 constexpr std::chrono::milliseconds copy_renewal{105};
-constexpr unsigned unknown_thread = 1094;  // of KILL: the connection has ended
 
 std::chrono::seconds second_of(std::chrono::system_clock::time_point t) {
   return std::chrono::floor<std::chrono::seconds>(t.time_since_epoch());
@@ -47,8 +46,8 @@ bool mariadb_server::installed() {
 mariadb_server::mariadb_server(const mariadb_options& options)
     : options_(options), folder_(folder_for_data(options)) {
   if (!options_.tls.empty()) certificates_.emplace(folder_);
-  std::filesystem::copy(mariadb_template(), folder_.file("data"),
-                        std::filesystem::copy_options::recursive);
+  if (options_.clock_shim) clock_.emplace(folder_.file("clock"));
+  std::filesystem::copy(mariadb_template(), data(), std::filesystem::copy_options::recursive);
   for (int i = 0; i < mariadb_ports_tried && !link_; ++i) {
     port_ = free_port();
     start();
@@ -59,10 +58,14 @@ mariadb_server::mariadb_server(const mariadb_options& options)
 
 mariadb_server::~mariadb_server() = default;
 
+std::string mariadb_server::data() const {
+  return options_.data_folder.empty() ? folder_.file("data") : options_.data_folder + "/data";
+}
+
 void mariadb_server::write_config() const {
-  std::string text = "[mariadbd]\nuser=" + std::to_string(::geteuid()) +
-                     "\ndatadir=" + folder_.file("data") + "\nsocket=" + socket_path() +
-                     "\npid-file=" + folder_.file("pid") + "\ntmpdir=" + folder_.path().string() +
+  std::string text = "[mariadbd]\nuser=" + std::to_string(::geteuid()) + "\ndatadir=" + data() +
+                     "\nsocket=" + socket_path() + "\npid-file=" + folder_.file("pid") +
+                     "\ntmpdir=" + folder_.path().string() +
                      "\nbind-address=127.0.0.1\nport=" + std::to_string(port_) +
                      "\nserver-id=" + std::to_string(options_.server_id) +
                      "\nskip-name-resolve\nperformance-schema=0\ninnodb-buffer-pool-size=16M\n"
@@ -118,9 +121,12 @@ void mariadb_server::start() {
   link_.reset();
   write_config();
   started_ = std::chrono::system_clock::now();
-  program_.emplace(program_terms{{"mariadbd", "--defaults-file=" + folder_.file("my.cnf")},
-                                 {},
-                                 folder_.file("log")});
+  program_terms terms{{"mariadbd", "--defaults-file=" + folder_.file("my.cnf")},
+                      {},
+                      folder_.file("log")};
+  if (clock_) terms.environment = clock_->environment();
+  if (!options_.time_zone.empty()) terms.environment.emplace_back("TZ", options_.time_zone);
+  program_.emplace(terms);
   if (!comes_up()) program_.reset();
 }
 
@@ -242,7 +248,7 @@ void mariadb_server::wait_until_gone(unsigned long connection_id) {
 
 void mariadb_server::kill_connection(unsigned long connection_id) {
   const std::string statement = "KILL " + std::to_string(connection_id);
-  wait_for([&] { return link_->error_of(statement) == unknown_thread; }, statement);
+  wait_for([&] { return link_->error_of(statement) == sql_unknown_thread; }, statement);
 }
 
 }  // namespace holdfast::testkit

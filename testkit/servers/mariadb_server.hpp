@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "testkit/servers/certificates.hpp"
+#include "testkit/servers/clock_shim.hpp"
 #include "testkit/servers/mariadb_link.hpp"
 #include "testkit/servers/program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
@@ -19,6 +20,11 @@ struct mariadb_options {
   bool flushes = false;               // each commit to a disk; a killed server loses none anyway
   std::string tls{};                  // offers TLS with this certificate: "server", "expired" ..
   std::vector<std::string> config{};  // further lines of my.cnf: "wait_timeout=2"
+  std::string time_zone{};            // TZ of its process; empty: ours
+  // Its wall clock can be set, see set_clock(). A statement of it that waits with a timeout then
+  // waits for as long as its clock is ahead, and not at all when it is behind.
+  bool clock_shim = false;
+  std::string data_folder{};  // an existing folder in which its data are; empty: a temporary one
 };
 
 // Listens on a free port of 127.0.0.1 and on a Unix socket in a temporary folder of its own, and is
@@ -44,6 +50,7 @@ class mariadb_server {
   std::string url() const;  // "mysql://holdfast:secret@127.0.0.1:PORT/test"
   std::string socket_path() const { return folder_.file("s"); }
   pid_t pid() const noexcept { return program_->pid(); }
+  void set_clock(std::chrono::milliseconds ahead) { clock_->set_offset(ahead); }
   const certificates& tls_files() const { return *certificates_; }  // only with tls
   std::string log() const { return folder_.read("log"); }
 
@@ -82,6 +89,7 @@ class mariadb_server {
   void kill_connection(unsigned long connection_id);
 
  private:
+  std::string data() const;
   void write_config() const;
   void create_users();
   std::string transaction_of(unsigned long connection_id, const std::string& column);
@@ -92,6 +100,7 @@ class mariadb_server {
   scratch_folder folder_;
   int port_ = 0;
   std::optional<certificates> certificates_;
+  std::optional<clock_shim> clock_;
   std::optional<program> program_;
   std::optional<mariadb_link> link_;
   std::chrono::system_clock::time_point started_{};

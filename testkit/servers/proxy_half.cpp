@@ -8,21 +8,23 @@
 
 namespace holdfast::testkit {
 
-void proxy_half::take(int from) {
+bool proxy_half::take(int from, const proxied_connection& of) {
   std::array<char, 65536> room;
   const ssize_t n = ::recv(from, room.data(), room.size(), MSG_DONTWAIT);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (n <= 0) {
     ended_ = n == 0 ? ending::end : ending::reset;
-    return;
+    return true;
   }
   silent_ = silent_ || rules->swallow;
-  if (silent_ || closed_) return;
+  if (silent_ || closed_) return true;
   std::string bytes(room.data(), static_cast<std::size_t>(n));
+  if (rules->admits && !rules->admits(bytes, of)) return false;
   if (rules->mutate) rules->mutate(bytes);
-  if (bytes.empty()) return;
+  if (bytes.empty()) return true;
   kept_ += bytes.size();
   pieces_.push_back({std::move(bytes), proxy_clock::now() + rules->delay});
+  return true;
 }
 
 bool proxy_half::give(int to, proxy_clock::time_point now,

@@ -20,7 +20,8 @@ class proxy_half {
  public:
   std::shared_ptr<const flow> rules;
 
-  void take(int from);  // what is there; sees the end too
+  // What is there; sees the end too. False: it was not admitted.
+  bool take(int from, const proxied_connection& of);
   // Gives what is due. `allowance`: bytes that may still pass before a cut, if one is ordered;
   // false: that cut is due now.
   bool give(int to, proxy_clock::time_point now, std::optional<std::uint64_t>& allowance);

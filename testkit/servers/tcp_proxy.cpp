@@ -33,8 +33,7 @@ void close_by_reset(int socket) {
 }  // namespace
 
 struct proxied {  // a connection
-  std::uint64_t number = 0;
-  int target_port = 0;
+  proxied_connection name;
   // sockets[d] is where direction d comes from; the other one is where it goes to.
   std::array<int, directions> sockets{-1, -1};
   std::array<proxy_half, directions> halves;
@@ -94,7 +93,7 @@ class tcp_proxy::engine {
 
   void reset(const std::vector<std::uint64_t>& numbers) {
     std::erase_if(connections_, [&](proxied& c) {
-      const bool is_meant = std::ranges::find(numbers, c.number) != numbers.end();
+      const bool is_meant = std::ranges::find(numbers, c.name.number) != numbers.end();
       if (is_meant) forget(c);
       return is_meant;
     });
@@ -107,8 +106,7 @@ class tcp_proxy::engine {
 
   std::vector<proxied_connection> connections() const {
     std::vector<proxied_connection> all;
-    for (const proxied& c : connections_)
-      all.push_back({c.number, c.target_port, port_of(c.sockets[1])});
+    for (const proxied& c : connections_) all.push_back(c.name);
     return all;
   }
 
@@ -230,8 +228,7 @@ void tcp_proxy::engine::accept_all() {
       continue;
     }
     proxied& c = connections_.emplace_back();
-    c.number = gone_.accepted;
-    c.target_port = target;
+    c.name = {gone_.accepted, target, port_of(server)};
     c.sockets = {client, server};
     for (std::size_t d = 0; d < directions; ++d) {
       c.halves[d].rules = rules_[d];
@@ -244,7 +241,7 @@ void tcp_proxy::engine::accept_all() {
 bool tcp_proxy::engine::serve(proxied& c, proxy_clock::time_point now) {
   for (std::size_t d = 0; d < directions; ++d) {
     proxy_half& half = c.halves[d];
-    if (c.has_come[d] && half.wants_more()) half.take(c.sockets[d]);
+    if (c.has_come[d] && half.wants_more() && !half.take(c.sockets[d], c.name)) return false;
     // Its sender does not listen any more either.
     if (half.ended() == ending::reset) c.halves[1 - d].close();
     if (!half.give(c.to(d), now, allowance_[d])) {

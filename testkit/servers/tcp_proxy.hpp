@@ -5,12 +5,20 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::testkit {
 
 enum class direction : unsigned char { to_server, to_client };
 enum class applies_to : unsigned char { all, new_connections };
+
+// An open connection of a client through the proxy.
+struct proxied_connection {
+  std::uint64_t number = 0;  // counted from 1 in the order in which they were accepted
+  int target_port = 0;       // of the server that it was led to
+  int local_port = 0;        // the server knows the connection as 127.0.0.1:local_port
+};
 
 // The treatment of the bytes in one direction of a connection.
 struct flow {
@@ -22,19 +30,14 @@ struct flow {
   bool swallow = false;
   // May change the bytes and their number. On the proxy's thread; it must not call the proxy.
   std::function<void(std::string& bytes)> mutate{};
+  // False: the bytes are dropped, and both ends of their connection are reset. Likewise.
+  std::function<bool(std::string_view bytes, const proxied_connection&)> admits{};
 };
 
 struct proxy_counts {
   std::uint64_t accepted = 0;                  // connections, ever
   std::uint64_t open = 0;                      // of which now
   std::uint64_t to_server = 0, to_client = 0;  // bytes that were passed on
-};
-
-// An open connection of a client through the proxy.
-struct proxied_connection {
-  std::uint64_t number = 0;  // counted from 1 in the order in which they were accepted
-  int target_port = 0;       // of the server that it was led to
-  int local_port = 0;        // the server knows the connection as 127.0.0.1:local_port
 };
 
 // Listens on a free port of 127.0.0.1 and passes on to another, with a thread of its own. Members

@@ -36,5 +36,6 @@ std::span<const scenario> zookeeper_scenarios();
 std::span<const scenario> zookeeper_claim_scenarios();
 std::span<const scenario> row_scenarios();
 std::span<const scenario> mysql_scenarios();
+std::span<const scenario> mysql_server_scenarios();
 
 }  // namespace holdfast::mutants

@@ -20,6 +20,8 @@ constexpr meaning meanings[] = {
     {1698, errc::refused, "check the user and the password in the URL"},
     {1130, errc::refused, "create the user for this host on the server"},
     {1251, errc::refused, "choose an authentication plugin that libmariadb supports"},
+    {5010, errc::refused,
+     "without TLS use mysql_native_password, ed25519 or caching_sha2_password; with TLS any"},
     {2059, errc::refused, "install the authentication plugin (Debian: libmariadb3 has them)"},
     {error::no_database, errc::refused, "create the database, or correct the path of the URL"},
     {1046, errc::refused, "name a database in the path of the URL"},

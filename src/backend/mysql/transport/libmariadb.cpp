@@ -27,6 +27,9 @@ struct loaded_library {
   if (!functions.name) trouble = std::string(library_file) + " has no " #name "; install another";
     HOLDFAST_SQL_LIBRARY_FUNCTIONS(HOLDFAST_SQL_LIBRARY_FIND)
 #undef HOLDFAST_SQL_LIBRARY_FIND
+    // Of the OpenSSL that it is linked to; another TLS library has no such function.
+    if (void* const clear = ::dlsym(handle, "ERR_clear_error"))
+      functions.clear_tls_errors = reinterpret_cast<void (*)()>(clear);
     if (trouble.empty() && functions.mysql_server_init(0, nullptr, nullptr) != 0)
       trouble = "libmariadb cannot be initialised";
   }

@@ -5,6 +5,10 @@
 
 namespace holdfast::mysql {
 
+// Over a network without TLS only these prove the user: they do not send the password itself.
+inline constexpr const char* plugins_without_tls =
+    "mysql_native_password,client_ed25519,caching_sha2_password";
+
 // The functions in use, under their own names.
 #define HOLDFAST_SQL_LIBRARY_FUNCTIONS(each)                                                    \
   each(mysql_affected_rows) each(mysql_close) each(mysql_errno) each(mysql_error)               \
@@ -20,6 +24,9 @@ struct libmariadb_functions {
 #define HOLDFAST_SQL_LIBRARY_MEMBER(name) decltype(&::name) name = nullptr;
   HOLDFAST_SQL_LIBRARY_FUNCTIONS(HOLDFAST_SQL_LIBRARY_MEMBER)
 #undef HOLDFAST_SQL_LIBRARY_MEMBER
+  // Drops the OpenSSL errors of the calling thread, before a call for a connection with TLS. The
+  // library takes an error that anything else has left there for the end of its connection.
+  void (*clear_tls_errors)() = [] {};
 };
 
 // Null when the library cannot be loaded; then `why`, if given, gets the reason and the remedy.

@@ -20,9 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr const char* without_tls_plugins =
-    "mysql_native_password,client_ed25519,caching_sha2_password";
-
 const char* or_null(const std::string& s) noexcept { return s.empty() ? nullptr : s.c_str(); }
 
 // The library sets no FD_CLOEXEC: a child of the program would keep the locks of its parent.
@@ -111,7 +108,7 @@ void mariadb_connector::set_options(MYSQL& handle, bool is_local,
     lib.mysql_options(&handle, MYSQL_OPT_SSL_ENFORCE, &no);
     lib.mysql_options(&handle, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &no);
     if (!is_local)  // a plug-in of the server's choice could ask for the password
-      lib.mysql_optionsv(&handle, MARIADB_OPT_RESTRICTED_AUTH, without_tls_plugins);
+      lib.mysql_optionsv(&handle, MARIADB_OPT_RESTRICTED_AUTH, plugins_without_tls);
     return;
   }
   lib.mysql_options(&handle, MYSQL_OPT_SSL_ENFORCE, &yes);
@@ -168,6 +165,7 @@ void mariadb_connector::connect_now(connecting& attempt) const {
     attempt.why = {errc::closed, "the client was closed"};
     return;
   }
+  lib->clear_tls_errors();
   attempt.handle = lib->mysql_init(nullptr);
   if (!attempt.handle) {
     attempt.why = {errc::unavailable, "no memory is left for a connection"};

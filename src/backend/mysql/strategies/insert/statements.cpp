@@ -157,16 +157,25 @@ std::string statements::holders(const std::string& which) const {
          is_expired() + " ORDER BY " + column(columns_.key);
 }
 
-std::string statements::holders_by_prefix(std::string_view prefix) const {
-  return holders(has_prefix(prefix));
+std::string statements::comes_after(const sql_row& last) const {
+  if (last.empty()) return {};
+  return " AND " + column(columns_.key) + '>' + text(last.at(0).value_or(""));
+}
+
+std::string statements::page_of_holders(std::string_view prefix,
+                                        const retrying::page_cursors& cursors,
+                                        std::int64_t limit) const {
+  return holders(has_prefix(prefix) + comes_after(cursors[0].last)) + " LIMIT " +
+         std::to_string(limit);
 }
 
 std::string statements::holders_of(std::string_view name) const { return holders(is_record(name)); }
 
-std::string statements::expired_by_prefix(std::string_view prefix, std::int64_t limit) const {
+std::string statements::expired_by_prefix(std::string_view prefix, const sql_row& last,
+                                          std::int64_t limit) const {
   return "SELECT " + column(columns_.key) + ',' + column(columns_.owner) + " FROM " + records_ +
-         " WHERE " + has_prefix(prefix) + " AND " + is_expired() + " LIMIT " +
-         std::to_string(limit);
+         " WHERE " + has_prefix(prefix) + " AND " + is_expired() + comes_after(last) +
+         " ORDER BY " + column(columns_.key) + " LIMIT " + std::to_string(limit);
 }
 
 std::string statements::expiry(std::string_view name, std::string_view owner) const {

@@ -44,10 +44,12 @@ class statements final : public retrying::statements {
   std::string look(std::string_view name) const override;
   std::string renew(const lock_request&) const override;
   std::string release(std::string_view name, std::string_view owner, lock_mode) const override;
-  std::string holders_by_prefix(std::string_view prefix) const override;
+  std::string page_of_holders(std::string_view prefix, const retrying::page_cursors&,
+                              std::int64_t limit) const override;
   std::string holders_of(std::string_view name) const override;
 
-  std::string expired_by_prefix(std::string_view prefix, std::int64_t limit) const override;
+  std::string expired_by_prefix(std::string_view prefix, const sql_row& last,
+                                std::int64_t limit) const override;
   std::string expiry(std::string_view name, std::string_view owner) const override;
 
   std::string show_columns() const;      // {name, type, digits of a second, character set}
@@ -69,6 +71,7 @@ class statements final : public retrying::statements {
   std::string column(std::string_view name) const;  // of the table of records
   std::string is_owner(std::string_view owner) const;
   std::string holders(const std::string& which) const;
+  std::string comes_after(const sql_row& last) const;
 
   const std::string table_;  // as given; the names below are quoted
   const std::string records_, numbers_;

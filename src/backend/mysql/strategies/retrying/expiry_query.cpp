@@ -9,7 +9,7 @@ namespace holdfast::mysql::retrying {
 
 namespace {
 
-constexpr std::int64_t rows_at_a_time = 1000;
+constexpr std::size_t rows_at_a_time = 1000;
 
 class expiry_query final : public sql_query<std::size_t> {
  public:
@@ -17,25 +17,24 @@ class expiry_query final : public sql_query<std::size_t> {
                seam::result_handler<std::size_t>& to)
       : sql_query(t, to), texts_(texts), prefix_(std::move(prefix)) {}
 
-  std::string next_list() const { return texts_.expired_by_prefix(prefix_, rows_at_a_time); }
+  std::string next_list() const { return texts_.expired_by_prefix(prefix_, last_, rows_at_a_time); }
 
  private:
   bool read(const sql_reply& r, std::string& next) override {
     if (std::exchange(awaits_list_, false)) {
       expired_ = r.rows;
-      deleted_of_list_ = 0;
+      is_last_list_ = expired_.size() < rows_at_a_time;
+      if (!is_last_list_) last_ = expired_.back();
     } else {
-      deleted_of_list_ += r.affected;
       result += r.affected;
     }
     if (!expired_.empty()) {
-      const sql_row last = std::move(expired_.back());
+      const sql_row row = std::move(expired_.back());
       expired_.pop_back();
-      next = texts_.expiry(last.at(0).value_or(""), last.at(1).value_or(""));
+      next = texts_.expiry(row.at(0).value_or(""), row.at(1).value_or(""));
       return true;
     }
-    // Rows that were not deleted were renewed or deleted by another client.
-    awaits_list_ = deleted_of_list_ > 0;
+    awaits_list_ = !is_last_list_;
     if (awaits_list_) next = next_list();
     return awaits_list_;
   }
@@ -43,8 +42,8 @@ class expiry_query final : public sql_query<std::size_t> {
   const statements& texts_;
   const std::string prefix_;
   std::vector<sql_row> expired_;
-  bool awaits_list_ = true;
-  std::uint64_t deleted_of_list_ = 0;
+  sql_row last_;  // of the list before; empty: there is none
+  bool awaits_list_ = true, is_last_list_ = false;
 };
 
 }  // namespace

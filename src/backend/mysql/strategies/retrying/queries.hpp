@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/mysql/strategies/retrying/statements.hpp"
 #include "backend/mysql/transport/transport.hpp"
 #include "seam/result_handler.hpp"
 
@@ -12,6 +13,10 @@ namespace holdfast::mysql::retrying {
 // `statement` reads the rows of holders; the prefix of that length is no part of a lock's name.
 void start_holders_query(transport&, std::string statement, std::size_t prefix,
                          seam::holders_handler&);
+// The holders of all locks whose names have the prefix, page by page. The first `own` bytes of it
+// are no part of a lock's name. The statements outlive the query.
+void start_list(transport&, const statements&, std::string prefix, std::size_t own,
+                seam::holders_handler&);
 // `statements`: at least one; the lock is broken when one of them has changed something.
 void start_breaking(transport&, std::vector<std::string> statements, seam::decision_handler&);
 

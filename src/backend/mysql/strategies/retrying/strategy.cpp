@@ -28,8 +28,7 @@ std::unique_ptr<seam::claim> strategy::open(std::string_view name, seam::claim_s
 }
 
 void strategy::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_holders_query(*over_, texts_.holders_by_prefix(settings_.prefix + std::string(prefix)),
-                      settings_.prefix.size(), to);
+  start_list(*over_, texts_, settings_.prefix + std::string(prefix), settings_.prefix.size(), to);
 }
 
 void strategy::holders(std::string_view name, seam::holders_handler& to) {
@@ -179,7 +178,8 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
     r.what = verdict::not_owner;
     r.why = reply.cell(0, 0).empty() ? errc::not_held : errc::lost;
   } else {
-    r.what = reply.affected > 0 ? verdict::done : verdict::not_owner;
+    const bool is_done = reply.affected > 0 || planted(mutant::affected_rows_ignored);
+    r.what = is_done ? verdict::done : verdict::not_owner;
     const claim* const c = claims_.at(q.whose);
     r.notified_others = c && c->waits_for && q.to == retrying_operation::release;
   }
@@ -190,7 +190,8 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
 
 // A renewal found no row of its owner: the next statement reads the present owner, for the error.
 bool strategy::looks_for_reason(request& q, const sql_reply& reply, const reply_context& context) {
-  const bool found_nothing = reply.is_ok() && reply.affected == 0;
+  const bool counts = !planted(mutant::affected_rows_ignored);
+  const bool found_nothing = reply.is_ok() && counts && reply.affected == 0;
   if (q.to != retrying_operation::renew || q.step != 0 || !found_nothing) return false;
   const claim* const c = claims_.at(q.whose);
   if (!c) return false;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "backend/mysql/transport/statement.hpp"
+#include "base/environment.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::mysql::row {
@@ -17,6 +18,12 @@ namespace {
 // shorter than requested, never a longer one.
 constexpr std::string_view now_us = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(6))";
 constexpr std::string_view released = "'1970-01-01'";
+
+std::string time_of_server() {
+  if (!planted(mutant::expiry_by_client_clock)) return "UTC_TIMESTAMP(6)";
+  return "'1970-01-01'+INTERVAL " + std::to_string(base::system_environment().wall().count()) +
+         " MICROSECOND";
+}
 
 constexpr std::string_view look_at_holders =
     "SELECT name,owner,grant_number,note,host,pid,"
@@ -79,7 +86,7 @@ std::string statements::take(const lock_request& r) const {
               "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
               "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND WHERE name=?",
               checks_members ? " AND has_members=0" : "",
-              checks_expiry ? " AND (expires_at<=UTC_TIMESTAMP(6) OR owner=?)" : ""});
+              checks_expiry ? " AND (expires_at<=" + time_of_server() + " OR owner=?)" : ""});
   return bound(text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner});
 }
 
@@ -190,35 +197,77 @@ std::vector<std::string> statements::break_lock(std::string_view name,
   return {release(name, seen, lock_mode::exclusive), release(name, seen, lock_mode::shared)};
 }
 
-std::string statements::holders(std::string_view where,
-                                std::initializer_list<sql_value> values) const {
-  std::vector<sql_value> twice(values);
-  twice.insert(twice.end(), values.begin(), values.end());
-  return bound(concat({look_at_holders, "NULL,NULL FROM ", table_, where, " UNION ALL ",
-                       look_at_holders, "permits,total_permits FROM ", members_, where,
-                       " ORDER BY 1,3,2"}),
-               twice);
+// In the order of the index on expires_at, whose entries have the name as well. A lock that is
+// renewed meanwhile moves towards the end, so it is read again rather than missed. For a later page
+// the server would sort all rows with the prefix once more, without the hint.
+std::string statements::page_of_locks(std::string_view prefix, const sql_row& last,
+                                      std::int64_t limit) const {
+  const std::string head =
+      bound(concat({look_at_holders, "NULL,NULL,expires_at FROM ", table_,
+                    last.empty() ? "" : " FORCE INDEX (held)",
+                    " WHERE name>=? AND name<? AND expires_at>UTC_TIMESTAMP(6)"}),
+            {prefix, after_all_with(prefix)});
+  std::string after;
+  if (!last.empty()) {
+    const std::string &name = last.at(0).value(), &time = last.at(10).value();
+    after = bound(" AND expires_at>=CAST(? AS DATETIME(6)) AND "
+                  "(expires_at>CAST(? AS DATETIME(6)) OR name>?)",
+                  {time, time, name});
+  }
+  return concat({"(", head, after, bound(" ORDER BY expires_at,name LIMIT ?)", {limit})});
 }
 
-std::string statements::holders_by_prefix(std::string_view prefix) const {
-  return holders(" WHERE name>=? AND name<? AND expires_at>UTC_TIMESTAMP(6)",
-                 {prefix, after_all_with(prefix)});
+std::string statements::page_of_members(std::string_view prefix, const sql_row& last,
+                                        std::int64_t limit) const {
+  const std::string_view name = last.empty() ? prefix : std::string_view(*last.at(0));
+  const std::string head =
+      bound(concat({look_at_holders, "permits,total_permits,expires_at FROM ", members_,
+                    " WHERE name>=? AND name<? AND "
+                    "expires_at>UTC_TIMESTAMP(6)"}),
+            {name, after_all_with(prefix)});
+  std::string after;
+  if (!last.empty()) after = bound(" AND (name>? OR owner>?)", {name, last.at(1).value()});
+  return concat({"(", head, after, bound(" ORDER BY name,owner LIMIT ?)", {limit})});
+}
+
+std::string statements::page_of_holders(std::string_view prefix,
+                                        const retrying::page_cursors& cursors,
+                                        std::int64_t limit) const {
+  std::string out;
+  if (!cursors[0].is_at_end) out = page_of_locks(prefix, cursors[0].last, limit);
+  if (cursors[1].is_at_end) return out;
+  if (!out.empty()) out += " UNION ALL ";
+  return out + page_of_members(prefix, cursors[1].last, limit);
 }
 
 std::string statements::holders_of(std::string_view name) const {
-  return holders(" WHERE name=? AND expires_at>UTC_TIMESTAMP(6)", {name});
+  constexpr std::string_view where = " WHERE name=? AND expires_at>UTC_TIMESTAMP(6)";
+  return bound(concat({look_at_holders, "NULL,NULL FROM ", table_, where, " UNION ALL ",
+                       look_at_holders, "permits,total_permits FROM ", members_, where,
+                       " ORDER BY 1,3,2"}),
+               {name, name});
 }
 
-std::string statements::expired_by_prefix(std::string_view prefix, std::int64_t limit) const {
-  return bound(concat({"SELECT name,owner FROM ", members_,
-                       " WHERE name>=? AND name<? AND expires_at<=UTC_TIMESTAMP(6) LIMIT ?"}),
-               {prefix, after_all_with(prefix), limit});
+const std::string& statements::pruned() const noexcept {
+  return planted(mutant::numbers_pruned) ? table_ : members_;
+}
+
+std::string statements::expired_by_prefix(std::string_view prefix, const sql_row& last,
+                                          std::int64_t limit) const {
+  const std::string_view name = last.empty() ? prefix : std::string_view(*last.at(0));
+  const std::string head =
+      bound(concat({"SELECT name,owner FROM ", pruned(),
+                    " WHERE name>=? AND name<? AND expires_at<=UTC_TIMESTAMP(6)"}),
+            {name, after_all_with(prefix)});
+  std::string after;
+  if (!last.empty()) after = bound(" AND (name>? OR owner>?)", {name, last.at(1).value()});
+  return head + after + bound(" ORDER BY name,owner LIMIT ?", {limit});
 }
 
 std::string statements::expiry(std::string_view name, std::string_view owner) const {
   const std::string_view compares =
       planted(mutant::living_record_deleted) ? "" : " AND expires_at<=UTC_TIMESTAMP(6)";
-  return bound(concat({"DELETE FROM ", members_, " WHERE name=? AND owner=?", compares}),
+  return bound(concat({"DELETE FROM ", pruned(), " WHERE name=? AND owner=?", compares}),
                {name, owner});
 }
 

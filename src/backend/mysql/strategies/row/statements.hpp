@@ -49,10 +49,12 @@ class statements final : public retrying::statements {
   std::string renew(const lock_request&) const override;
   std::string release(std::string_view name, std::string_view owner, lock_mode) const override;
   std::vector<std::string> break_lock(std::string_view name, std::string_view seen) const override;
-  std::string holders_by_prefix(std::string_view prefix) const override;
+  std::string page_of_holders(std::string_view prefix, const retrying::page_cursors&,
+                              std::int64_t limit) const override;
   std::string holders_of(std::string_view name) const override;
   // They delete members only, because the row of a lock keeps its number.
-  std::string expired_by_prefix(std::string_view prefix, std::int64_t limit) const override;
+  std::string expired_by_prefix(std::string_view prefix, const sql_row& last,
+                                std::int64_t limit) const override;
   std::string expiry(std::string_view name, std::string_view owner) const override;
   std::string create(std::string_view name) const;  // the row of a lock that was never requested
 
@@ -87,7 +89,10 @@ class statements final : public retrying::statements {
   // A released or expired lock, or one that this owner has; its insert id is the number.
   std::string take(const lock_request&) const;
   std::string grant() const;
-  std::string holders(std::string_view where, std::initializer_list<sql_value>) const;
+  const std::string& pruned() const noexcept;  // the table from which a clean-up deletes rows
+  std::string page_of_locks(std::string_view prefix, const sql_row& last, std::int64_t limit) const;
+  std::string page_of_members(std::string_view prefix, const sql_row& last,
+                              std::int64_t limit) const;
 
   const std::string table_, members_;
 };
