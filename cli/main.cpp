@@ -43,6 +43,7 @@ constexpr command commands[] = {
     {"break", break_lock},
     {"prune", prune},
     {"diagnose", diagnose},
+    {"explain", explain},
     {"schema", schema},
     {"ls", list, "list"},
     {"show", show_holders, "holders"},

@@ -13,6 +13,7 @@ _holdfast_options() {
     wait) echo -w --wait -E --conflict-exit-code -q --quiet --url ;;
     break) echo --owner --url --json ;;
     schema) echo --url ;;
+    explain) echo --json -n --lines ;;
   esac
 }
 
@@ -34,7 +35,7 @@ _holdfast_command_at() {
 }
 
 _holdfast() {
-  local commands='run list holders wait break prune diagnose schema version help' i
+  local commands='run list holders wait break prune diagnose explain schema version help' i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     _holdfast_offer "$commands"
@@ -47,6 +48,9 @@ _holdfast() {
   done
   local option=${COMP_WORDS[COMP_CWORD - 1]}
   [[ $option != = ]] || option=${COMP_WORDS[COMP_CWORD - 2]}
+  case ${COMP_WORDS[1]}$option in
+    explain-n | explain--lines) return ;;
+  esac
   case $option in
     --url)
       compopt -o nospace 2>/dev/null

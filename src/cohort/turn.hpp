@@ -67,6 +67,7 @@ class turn {
     if (!extras_) extras_ = std::make_unique<extra_fields>();
     return *extras_;
   }
+  std::uint32_t permits() const noexcept { return extras_ ? extras_->permits : 1; }
   bool has_extras() const noexcept { return extras_ != nullptr; }
   base::time_point own_limit() const noexcept {
     return extras_ ? std::min(extras_->hold_end, extras_->own_end) : base::never;
@@ -87,6 +88,7 @@ class turn {
   bool is_share : 1 = false;              // of a reader
   std::atomic<base::time_point> deadline{base::never};
   std::int64_t token = 0;
+  base::time_point recorded{};  // its grant, by the clock of the client's recording
   base::duration ttl{};
   cohort::claim_record* of = nullptr;        // whose grant it holds; null: the client was closed
   std::stop_source doubt{std::nostopstate};  // made when a token is requested

@@ -35,6 +35,8 @@ struct waiter : completion {  // wants a turn
   bool renews = true;
   duration max_hold = duration::max();
   time_point asked{};  // when it entered, with metrics on
+  time_point
+      recorded{};  // when it was recorded as waiting, by the recording's clock; {}: it is not
   detail::turn* granted = nullptr;
   follower* thread = nullptr;       // the thread that blocks until it is answered; null: none
   bool is_driver_notified = false;  // it awaits the store, not another thread, and the driver knows

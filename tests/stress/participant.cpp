@@ -7,8 +7,8 @@ namespace stress {
 
 using holdfast::lease;
 using holdfast::outcome;
-using holdfast::testkit::history_now;
-using holdfast::testkit::result;
+using holdfast::history::history_now;
+using holdfast::history::result;
 
 std::string lock_name(std::size_t lock) { return "stress/" + std::to_string(lock); }
 
@@ -21,11 +21,11 @@ bool guarded_resource::write(std::size_t lock, std::int64_t token) noexcept {
 
 std::int64_t deadline_of(const lease& held) {
   const auto expires = held.expires();
-  if (expires == holdfast::lease_clock::time_point::max()) return holdfast::testkit::no_deadline;
+  if (expires == holdfast::lease_clock::time_point::max()) return holdfast::history::no_deadline;
   return expires.time_since_epoch().count();
 }
 
-participant::participant(std::string process, holdfast::testkit::history_writer& history,
+participant::participant(std::string process, holdfast::history::history_writer& history,
                          guarded_resource& resource, habits h, std::uint64_t seed)
     : process_(std::move(process)),
       history_(history),
@@ -33,7 +33,7 @@ participant::participant(std::string process, holdfast::testkit::history_writer&
       habits_(h),
       numbers_(seed) {}
 
-holdfast::testkit::record participant::begin(const std::string& lock, operation what) const {
+holdfast::history::record participant::begin(const std::string& lock, operation what) const {
   record r;
   r.process = process_;
   r.lock = lock;
@@ -42,7 +42,7 @@ holdfast::testkit::record participant::begin(const std::string& lock, operation 
   return r;
 }
 
-holdfast::testkit::record participant::begin(const std::string& lock, operation what,
+holdfast::history::record participant::begin(const std::string& lock, operation what,
                                              const lease& held) const {
   auto r = begin(lock, what);
   r.token = held.token();

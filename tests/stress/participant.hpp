@@ -11,7 +11,7 @@
 #include <random>
 #include <string>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 namespace stress {
 
@@ -35,8 +35,8 @@ struct habits {
 
 class participant {
  public:
-  // `process` as in testkit/history.hpp. The references outlive it.
-  participant(std::string process, holdfast::testkit::history_writer&, guarded_resource&, habits,
+  // `process` as in history/history.hpp. The references outlive it.
+  participant(std::string process, holdfast::history::history_writer&, guarded_resource&, habits,
               std::uint64_t seed);
   participant(const participant&) = delete;
   participant& operator=(const participant&) = delete;
@@ -45,12 +45,12 @@ class participant {
   virtual void play() = 0;  // takes what it wants, once
 
  protected:
-  using record = holdfast::testkit::record;
-  using operation = holdfast::testkit::operation;
+  using record = holdfast::history::record;
+  using operation = holdfast::history::operation;
 
   record begin(const std::string& lock, operation) const;
   record begin(const std::string& lock, operation, const holdfast::lease&) const;
-  void end(record, holdfast::testkit::result);
+  void end(record, holdfast::history::result);
   // The end of an acquire; whether there is a lease.
   bool granted(record begun, const holdfast::lease&, std::error_code);
   void work();
@@ -63,7 +63,7 @@ class participant {
 
  private:
   const std::string process_;
-  holdfast::testkit::history_writer& history_;
+  holdfast::history::history_writer& history_;
   guarded_resource& resource_;
   const habits habits_;
   std::mt19937_64 numbers_;
@@ -74,7 +74,7 @@ std::int64_t deadline_of(const holdfast::lease&);  // for a record
 // Makes a participant for a client.
 using casting =
     std::function<std::unique_ptr<participant>(const holdfast::client&, std::string process,
-                                               holdfast::testkit::history_writer&,
+                                               holdfast::history::history_writer&,
                                                guarded_resource&, std::uint64_t seed)>;
 
 template <class Participant>
