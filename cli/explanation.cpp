@@ -86,7 +86,8 @@ timeline_entry entry_of(const client_event& e, std::size_t client,
       const auto how = static_cast<ending>(e.reason());
       out.event = how == ending::released || how == ending::closed ? "released" : "lost";
       out.text = text_of(how);
-      if (how == ending::released) out.text += " after " + spoken_ns(e.time - e.since);
+      if (how == ending::released && e.since != 0)
+        out.text += " after " + spoken_ns(e.time - e.since);
       break;
     }
   }

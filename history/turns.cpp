@@ -71,16 +71,17 @@ class turns_of_client {
 
   std::list<recorded_turn>::iterator find_open(const client_event& e) {
     return std::ranges::find_if(open_, [&](const recorded_turn& t) {
-      return t.lock == e.lock && t.token == e.token && t.granted == e.since;
+      return t.lock == e.lock && t.token == e.token;
     });
   }
 
   // Without the grant, which was overwritten, the end has all that is needed.
   void end(const client_event& e, ending how, bool was_downgraded) {
     const auto found = find_open(e);
+    if (found == open_.end() && e.since == 0) return;
     recorded_turn t = found != open_.end() ? *found : turn_of(e);
+    if (found == open_.end()) t.granted = e.since;
     if (found != open_.end()) open_.erase(found);
-    t.granted = e.since;
     t.deadline = e.deadline;
     t.ended = e.time;
     t.ending = how;
@@ -93,6 +94,7 @@ class turns_of_client {
   void confirm(const client_event& e) {
     const auto found = find_open(e);
     if (found == open_.end()) {  // its grant was overwritten
+      if (e.since == 0) return;
       recorded_turn t = turn_of(e);
       t.granted = e.since;
       open_.push_back(t);

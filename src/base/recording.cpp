@@ -34,7 +34,8 @@ recording::recording(std::span<std::byte> memory, const recording_header& header
       names_(memory.data() + page),
       events_(reinterpret_cast<recorded_event*>(names_ + recorded_name_bytes)),
       mask_(events - 1),
-      is_coarse_(header.clock == recorded_clock::coarse) {
+      is_coarse_(header.clock == recorded_clock::coarse),
+      began_(is_coarse_ ? header.opened_coarse : header.opened) {
   recording_header complete = header;
   complete.header_bytes = page;
   complete.name_bytes = recorded_name_bytes;

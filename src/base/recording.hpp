@@ -31,6 +31,9 @@ class recording {
     return now != time_point{} ? now : env.now();
   }
 
+  // When it was made, by its clock, in nanoseconds.
+  std::int64_t began() const noexcept { return began_; }
+
   // Sets the event's sequence number and checksum.
   void append(const recorded_event&) noexcept;
 
@@ -58,6 +61,7 @@ class recording {
   const std::uint64_t mask_;
   const unsigned generation_ = fork_generation();  // a fork's child appends nothing
   const bool is_coarse_;
+  const std::int64_t began_;
 };
 
 // What the environment writes into the header.

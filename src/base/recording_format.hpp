@@ -60,9 +60,11 @@ static_assert(sizeof(recorded_name) == 16);
 
 struct recorded_event {
   enum class kind : std::uint8_t {
-    asked = 1,   // a caller has to wait
-    granted,     // `since`: when it was asked for, 0 when the grant was immediate
-    ended,       // a grant; `since`: when it was granted; `reason`: an ending
+    asked = 1,  // a caller has to wait
+    granted,    // `since`: when it was asked for, 0 when the grant was immediate
+    // A grant. `since`: when it was granted, rounded up to a millisecond; 0: not known, of a share
+    // and of permits. `reason`: an ending.
+    ended,
     refused,     // `since`: when it was asked for; `reason`: the errc
     doubted,     // the holder was notified that it may lose the lock
     confirmed,   // the lock was renewed, or the session; not each time
@@ -101,7 +103,7 @@ struct recorded_event {
   }
 
   // The checksum of the event with that sequence number, which a torn event does not match. All
-  // members are words: a byte that is written into a word that is read at once stalls the processor.
+  // members are words: a byte written into a word that is read at once stalls the processor.
   constexpr std::uint64_t sum_as(std::uint64_t number) const noexcept {
     const std::array words{std::bit_cast<std::uint64_t>(time),
                            std::bit_cast<std::uint64_t>(since),

@@ -13,6 +13,7 @@ using state = claim_record::state;
 void cohort::enter(waiter& w, time_point now) {
   w.asked = now;
   w.is_driver_notified = false;
+  if (rules().recording) w.recorded_for = &claims_.home();
   if (is_closed_) return effects_.answer(w, {errc::closed, "the client was closed"});
   if (w.until <= now) {  // as std::timed_mutex: one attempt is made even when the time is over
     w.request.one_attempt = true;
@@ -26,7 +27,8 @@ void cohort::enter(waiter& w, time_point now) {
   if (!joins_now && is_first && held && held->grant.has_turns())
     held->grant.start_budget(now, rules());
   waiters_.push(w);
-  if (!joins_now && (!w.thread || requesting_ || held)) effects_.record_wait(w, now);
+  if (!joins_now && (!w.thread || requesting_ || held))
+    effects_.record_wait(claims_.home(), w, now);
   if (!joins_now && held) held->grant.close_admission();
   earliest_until_ = std::min(earliest_until_, w.until);
   if (w.until != never) plan_hurry(w, now);
@@ -436,7 +438,7 @@ void cohort::on_ended(claim_record& c, const failure& why) {
 }
 
 void cohort::tick(time_point now) {
-  if (rules().recording) effects_.record_lateness(next_tick(), now);
+  if (rules().recording) effects_.record_lateness(claims_.home(), next_tick(), now);
   for (claim_record* c = claims_.held(); c;) {
     claim_record* const after = c->next_held;
     tick(*c, now);

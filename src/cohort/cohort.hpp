@@ -64,7 +64,7 @@ using namespace seam;
 class cohort {
  public:
   cohort(detail::local_lock& home, const lock_rules& rules, seam::connection& of_lock) noexcept
-      : effects_(rules, home), claims_(home), connection_(of_lock) {}
+      : effects_(rules), claims_(home), connection_(of_lock) {}
 
   const lock_rules& rules() const noexcept { return effects_.rules(); }
   seam::connection& connection() const noexcept { return connection_; }

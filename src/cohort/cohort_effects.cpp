@@ -30,7 +30,7 @@ void cohort_effects::answer(completion& c, failure why) {
 
 void cohort_effects::answer(waiter& w, failure why) {
   if (rules_.counts) rules_.counts->failed(why.code);
-  if (rules_.recording) record_refusal(w, why.code);
+  if (w.recorded_for) record_refusal(w, why.code);
   answer(static_cast<completion&>(w), std::move(why));
 }
 

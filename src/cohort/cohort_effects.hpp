@@ -24,7 +24,7 @@ class cohort_effects {
     std::vector<detail::turn::fate> losses, doubts;
   };
 
-  cohort_effects(const lock_rules& r, detail::local_lock& home) noexcept : rules_(r), home_(home) {}
+  explicit cohort_effects(const lock_rules& r) noexcept : rules_(r) {}
   const lock_rules& rules() const noexcept { return rules_; }
 
   void schedule(claim_record&, claim_record::verb) noexcept;
@@ -54,11 +54,11 @@ class cohort_effects {
   void count_renewal(time_point due, time_point now) const;
 
   // Into the recording, where there is one. `now` {}: the clock was not read.
-  void record_wait(waiter&, time_point now);
+  void record_wait(detail::local_lock&, waiter&, time_point now);
   void record_grant(detail::turn&, const waiter&, time_point now);
   void record_downgrade(detail::turn&, time_point now);
   void record_confirmation(const detail::turn&, time_point now);
-  void record_lateness(time_point due, time_point now);
+  void record_lateness(detail::local_lock&, time_point due, time_point now);
 
  private:
   void answer(completion&, failure);
@@ -66,15 +66,18 @@ class cohort_effects {
   void record_refusal(const waiter&, std::error_code);
   void record_end(const detail::turn&, recorded_event::ending, time_point now);
   void record_doubt(const detail::turn&);
-  recorded_event event_at(time_point now);
+  recorded_event event_at(const detail::local_lock&, time_point now);
+  void note_grant(std::int64_t time) noexcept;
+  std::int64_t last_grant(const detail::turn&, std::int64_t now) const;
   recorded_event event_of(recorded_event::kind, unsigned reason, const detail::turn&,
                           time_point now);
   notices& notices_of_now();
   void request(std::stop_source&);
 
   const lock_rules& rules_;
-  detail::local_lock& home_;
-  std::uint64_t recorded_name_ = 0;  // its position in the recording
+  // Of the recording: the position of the lock's name, and the time of the last grant.
+  std::uint32_t recorded_name_ = 0;   // in words
+  std::uint32_t recorded_grant_ = 0;  // in milliseconds since the recording began
   intrusive_queue<completion, &completion::next_answered> answered_;
   intrusive_queue<claim_record, &claim_record::next_scheduled> scheduled_;
   std::unique_ptr<notices> notices_;

@@ -76,7 +76,7 @@ turn* local_lock::acquire(const checked_request& asked, wait_bound bound, std::s
 // Of a caller that waits for the store. Most uncontended callers have their turn by now.
 void local_lock::record_wait(cohort::waiter& w) noexcept {
   const lock l(mutex_);
-  if (w.is_queued && w.recorded == base::time_point{}) cohort_.effects().record_wait(w, {});
+  if (w.is_queued && w.recorded == base::time_point{}) cohort_.effects().record_wait(*this, w, {});
 }
 
 void local_lock::leave(turn& t, cohort::confirmation* report) noexcept {

@@ -1,7 +1,8 @@
 // What a cohort records of its lock (base/recording.hpp). Each function is called with the local
 // lock's mutex held. A grant is recorded after the store's answer, and the end of a turn before its
 // release is sent: between the two records the holder really had the lock.
-#include "base/mutant.hpp"
+#include <algorithm>
+
 #include "cohort/cohort_effects.hpp"
 #include "cohort/local_lock.hpp"
 
@@ -34,23 +35,35 @@ ending cohort_effects::ending_of(turn::fate fate) noexcept {
   return ending::released;
 }
 
-recorded_event cohort_effects::event_at(time_point now) {
+recorded_event cohort_effects::event_at(const detail::local_lock& home, time_point now) {
   recording& to = *rules_.recording;
-  recorded_name_ =
-      to.position_of(recorded_name_, home_.name(),
-                     {.total_permits = home_.permits(), .lock_store = rules_.store_number});
+  const std::uint64_t name =
+      to.position_of(recorded_name_ * std::uint64_t{8}, home.name(),
+                     {.total_permits = home.permits(), .lock_store = rules_.store_number});
+  recorded_name_ = static_cast<std::uint32_t>(name / 8);
   recorded_event e;
   e.time = nanoseconds(to.time_of(*rules_.env, now));
-  e.name = recorded_name_;
+  e.name = name;
   return e;
 }
 
+// Rounded up: an overlap that did not exist must not be found. One exclusive turn is held at a time;
+// of other turns it is not known which grant was theirs.
+std::int64_t cohort_effects::last_grant(const turn& t, std::int64_t now) const {
+  if (t.is_share || t.home.permits() > 0 || recorded_grant_ == 0) return 0;
+  return std::min(now, rules_.recording->began() + recorded_grant_ * std::int64_t{1'000'000});
+}
+
+void cohort_effects::note_grant(std::int64_t time) noexcept {
+  recorded_grant_ = static_cast<std::uint32_t>((time - rules_.recording->began()) / 1'000'000 + 1);
+}
+
 recorded_event cohort_effects::event_of(kind what, unsigned reason, const turn& t, time_point now) {
-  recorded_event e = event_at(now);
-  e.since = nanoseconds(t.recorded);
+  recorded_event e = event_at(t.home, now);
+  e.since = last_grant(t, e.time);
   e.deadline = nanoseconds(t.deadline.load(std::memory_order_relaxed));
   e.token = t.token;
-  const bool is_of_permits = home_.permits() > 0;
+  const bool is_of_permits = t.home.permits() > 0;
   const lock_mode mode = is_of_permits ? lock_mode::permit
                          : t.is_share  ? lock_mode::shared
                                        : lock_mode::exclusive;
@@ -58,9 +71,9 @@ recorded_event cohort_effects::event_of(kind what, unsigned reason, const turn& 
   return e;
 }
 
-void cohort_effects::record_wait(waiter& w, time_point now) {
+void cohort_effects::record_wait(detail::local_lock& home, waiter& w, time_point now) {
   if (!rules_.recording) return;
-  recorded_event e = event_at(now);
+  recorded_event e = event_at(home, now);
   w.recorded = time_point(duration(e.time));
   e.details = recorded_event::pack(kind::asked, number_of(w.request.mode), 0, w.request.permits);
   rules_.recording->append(e);
@@ -69,7 +82,7 @@ void cohort_effects::record_wait(waiter& w, time_point now) {
 void cohort_effects::record_grant(turn& t, const waiter& w, time_point now) {
   recorded_event e = event_of(kind::granted, 0, t, now);
   e.since = nanoseconds(w.recorded);
-  t.recorded = time_point(duration(e.time));
+  note_grant(e.time);
   rules_.recording->append(e);
 }
 
@@ -86,7 +99,7 @@ void cohort_effects::record_end(const turn& t, ending how, time_point now) {
 void cohort_effects::record_downgrade(turn& t, time_point now) {
   if (!rules_.recording) return;
   const recorded_event e = event_of(kind::downgraded, 0, t, now);
-  t.recorded = time_point(duration(e.time));
+  note_grant(e.time);
   rules_.recording->append(e);
 }
 
@@ -94,7 +107,7 @@ void cohort_effects::record_downgrade(turn& t, time_point now) {
 // with the number of those left out.
 void cohort_effects::record_refusal(const waiter& w, std::error_code why) {
   recording& to = *rules_.recording;
-  recorded_event e = event_at({});
+  recorded_event e = event_at(*w.recorded_for, {});
   const time_point now{duration(e.time)};
   if (w.recorded == time_point{} && !to.admits(now, to.next_refusal)) {
     to.refusals_left_out.fetch_add(1, std::memory_order_relaxed);
@@ -117,12 +130,12 @@ void cohort_effects::record_confirmation(const turn& t, time_point now) {
 }
 
 // A process that was stopped finds the timers of all its locks late: one is recorded.
-void cohort_effects::record_lateness(time_point due, time_point now) {
+void cohort_effects::record_lateness(detail::local_lock& home, time_point due, time_point now) {
   recording& to = *rules_.recording;
   if (due == never || now - due < usual_lateness) return;
   time_point known = to.end_of_lateness.load(std::memory_order_relaxed);
   if (due <= known || !to.end_of_lateness.compare_exchange_strong(known, now)) return;
-  recorded_event e = event_at(now);
+  recorded_event e = event_at(home, now);
   e.since = nanoseconds(due);
   e.details = recorded_event::pack(kind::late, 0, 0, 0);
   to.append(e);

@@ -88,7 +88,6 @@ class turn {
   bool is_share : 1 = false;              // of a reader
   std::atomic<base::time_point> deadline{base::never};
   std::int64_t token = 0;
-  base::time_point recorded{};  // its grant, by the clock of the client's recording
   base::duration ttl{};
   cohort::claim_record* of = nullptr;        // whose grant it holds; null: the client was closed
   std::stop_source doubt{std::nostopstate};  // made when a token is requested
