@@ -14,6 +14,7 @@ int wait_until_free(int argc, char** argv);
 int break_lock(int argc, char** argv);
 int prune(int argc, char** argv);
 int diagnose(int argc, char** argv);
+int explain(int argc, char** argv);
 int schema(int argc, char** argv);
 int drill(int argc, char** argv);
 

@@ -5,16 +5,16 @@
 #include <string>
 #include <utility>
 
-#include "testkit/checker.hpp"
-#include "testkit/claims.hpp"
+#include "history/checker.hpp"
+#include "history/claims.hpp"
 
 namespace holdfast::cli {
 namespace {
 
-using testkit::claim_of_lock;
-using testkit::operation;
-using testkit::record;
-using testkit::result;
+using history::claim_of_lock;
+using history::operation;
+using history::record;
+using history::result;
 
 // "w3" of "w3.1".
 std::string_view process_of(const record& r) {
@@ -37,15 +37,15 @@ void measure(const claim_of_lock& before, const claim_of_lock& next, drill_figur
     const bool has_waited = next.acquire->call < before.gone_by->call;
     if (has_waited && process_of(*next.acquire) != process_of(*before.acquire))
       into.hand_offs.emplace_back(next.start - before.gone_by->call);
-  } else if (before.deadline != testkit::no_deadline && before.gone_by != nullptr) {
+  } else if (before.deadline != history::no_deadline && before.gone_by != nullptr) {
     into.margins.emplace_back(next.start - before.deadline);
   }
 }
 
-void judge(std::span<const record> all, const testkit::check_options& options,
+void judge(std::span<const record> all, const history::check_options& options,
            drill_figures& into) {
-  using testkit::fault;
-  for (const testkit::violation& v : testkit::check(all, options)) {
+  using history::fault;
+  for (const history::violation& v : history::check(all, options)) {
     switch (v.what) {
       case fault::overlap:
       case fault::too_many_permits: ++into.overlaps; break;
@@ -61,7 +61,7 @@ drill_figures figures_of(std::span<const record> all, std::chrono::nanoseconds l
                          bool readers_share_a_token) {
   drill_figures figures;
   for (const record& r : all) count(r, figures);
-  for (const auto& one : testkit::sort_by_lock(all, lapse)) {
+  for (const auto& one : history::sort_by_lock(all, lapse)) {
     const auto is_exclusive = [](const claim_of_lock& c) {
       return !c.is_share() && !c.is_of_permits();
     };

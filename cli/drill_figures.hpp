@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 namespace holdfast::cli {
 
@@ -24,8 +24,8 @@ struct drill_figures {
 };
 
 // `lapse`: how long the store may keep the lock of a dead holder.
-// `readers_share_a_token`: see testkit::check_options.
-drill_figures figures_of(std::span<const testkit::record>, std::chrono::nanoseconds lapse,
+// `readers_share_a_token`: see history::check_options.
+drill_figures figures_of(std::span<const history::record>, std::chrono::nanoseconds lapse,
                          bool readers_share_a_token);
 
 // The value that a share of the values does not exceed: 0.5 for the median. Of none: 0.

@@ -14,7 +14,7 @@
 #include "contention/resource.hpp"
 #include "contention/worker.hpp"
 #include "contention/workers.hpp"
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::cli {
@@ -75,11 +75,11 @@ class drill_campaign {
     return std::move(result_);
   }
 
-  std::vector<testkit::record> history() const {
-    std::vector<testkit::record> all;
+  std::vector<history::record> history() const {
+    std::vector<history::record> all;
     for (const auto& file : std::filesystem::directory_iterator(folder_.path()))
       if (file.path().extension() == ".history")
-        std::ranges::move(testkit::read_history(file.path()).records, std::back_inserter(all));
+        std::ranges::move(history::read_history(file.path()).records, std::back_inserter(all));
     return all;
   }
 

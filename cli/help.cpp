@@ -14,6 +14,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
   break     take a lock away from its holder
   prune     remove what unused locks have left
   diagnose  examine the store of the locks
+  explain   show what the programs of this machine did with their locks, and check it
   schema    print the SQL statements that create the tables of a mysql: store
   drill     show how locks behave in this store when programs fail
   version   print the version
@@ -161,6 +162,34 @@ Examples:
   holdfast diagnose --json | jq '.[] | select(.grade == "bad")'
 )";
 
+constexpr std::string_view of_explanation = R"(Usage: holdfast explain [OPTION...] [NAME]
+
+Shows what happened to the lock NAME, or to all locks, on this machine. Each program that uses locks
+keeps a recording of its last 4,096 lock events in memory, which survives its end. This command
+merges the recordings of this user, of all users if it runs as root, prints the events in the order
+of their times, and checks them: whether two held the lock at the same time, whether the tokens
+grew, which leases were lost and why, and which process ended or was stopped while it held the lock.
+
+  -n, --lines N   print the last N events (default 50; 0: all)
+      --json      print an object with these members:
+                    grants, losses, held, abandoned, waiting (numbers), verdict (a sentence),
+                    faults (an array of what, first_pid, second_pid, text), events (an array of
+                    time, pid, program, store, name, event, token (a string), text)
+
+Recordings are files in /dev/shm/holdfast-UID, or in the directory $HOLDFAST_RECORDER. They hold
+names of locks, and neither passwords nor notes. HOLDFAST_RECORDER=off, or recorder=0 in a URL,
+turns them off.
+
+Exit status: 0: nothing is wrong; 1: two held a lock at the same time, or a token did not grow;
+2: there is no recording of the lock; 69: a recording cannot be read; 64: wrong usage.
+
+Manual: man holdfast
+
+Examples:
+  holdfast explain nightly          what happened to nightly
+  holdfast explain --json | jq .verdict
+)";
+
 constexpr std::string_view of_schema = R"(Usage: holdfast schema [OPTION...]
 
 Prints the SQL statements that create the tables of the locks of a mysql: URL, for a user that may
@@ -216,10 +245,15 @@ struct page {
   std::string_view command, text;
 };
 constexpr page pages[] = {
-    {"", overview},      {"help", overview},         {"version", overview}, {"run", help_of_run},
-    {"list", of_list},   {"holders", of_holders},    {"wait", of_wait},     {"break", of_break},
-    {"prune", of_prune}, {"diagnose", of_diagnosis}, {"ls", of_list},       {"show", of_holders},
-    {"gc", of_prune},    {"doctor", of_diagnosis},   {"schema", of_schema}, {"drill", of_drill},
+    {"", overview},        {"help", overview},
+    {"version", overview}, {"run", help_of_run},
+    {"list", of_list},     {"holders", of_holders},
+    {"wait", of_wait},     {"break", of_break},
+    {"prune", of_prune},   {"diagnose", of_diagnosis},
+    {"ls", of_list},       {"show", of_holders},
+    {"gc", of_prune},      {"doctor", of_diagnosis},
+    {"schema", of_schema}, {"explain", of_explanation},
+    {"drill", of_drill},
 };
 
 }  // namespace

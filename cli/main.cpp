@@ -44,6 +44,7 @@ constexpr command commands[] = {
     {"break", break_lock},
     {"prune", prune},
     {"diagnose", diagnose},
+    {"explain", explain},
     {"schema", schema},
     {"drill", drill},
     {"ls", list, "list"},

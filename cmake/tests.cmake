@@ -78,6 +78,13 @@ function(holdfast_test_program target testkit)
   endif()
 endfunction()
 
+# Tests do not write into the recordings of the machine, unless they have a directory of their own.
+function(holdfast_turn_recorder_off variables)
+  if(NOT "${${variables}}" MATCHES "HOLDFAST_RECORDER=")
+    set(${variables} ${${variables}} HOLDFAST_RECORDER=off PARENT_SCOPE)
+  endif()
+endfunction()
+
 # holdfast_add_tests(<target> DIR <folder> [LABELS <label>...] [RULES "<regex>=<label>"...]
 #                    [ENVIRONMENT <name=value>...] [FIXTURE <name>] [TIMEOUT <seconds>]
 #                    [BUSY <regex>] [LONG <regex>] [ALONE <regex>] [TOGETHER <regex>])
@@ -96,6 +103,7 @@ function(holdfast_add_tests target)
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY;LONG;ALONE;TOGETHER"
     "LABELS;RULES;ENVIRONMENT")
+  holdfast_turn_recorder_off(arg_ENVIRONMENT)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
@@ -156,6 +164,7 @@ function(holdfast_add_sanitized_suite target)
     holdfast_only_in_full_suite(${target}_${sanitizer} ${sanitizer})
     string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")
     list(APPEND environment ${holdfast_${sanitizer}_environment})
+    holdfast_turn_recorder_off(environment)
     if(NOT arg_SHARDS)
       string(JOIN / name ${arg_DIR}.${sanitizer} ${arg_NAME})
       holdfast_add_sanitized_test(${name} "-${arg_EXCEPT}")

@@ -6,24 +6,24 @@ namespace holdfast::contention {
 
 void fault_log::strike(const fault& f, dice& choices) {
   std::size_t excuse = 0;
-  const auto from = testkit::history_now();
+  const auto from = history::history_now();
   {
     const std::lock_guard guard(mutex_);
     history_.remark(std::to_string(from) + ' ' + f.name + " begins");
     ++counts_[f.name];
     if (f.excuse.count() != 0) {
       excuse = excuses_.size();
-      excuses_.push_back({from, testkit::no_deadline});
+      excuses_.push_back({from, history::no_deadline});
     }
   }
   f.strike(choices);
-  const auto to = testkit::history_now();
+  const auto to = history::history_now();
   const std::lock_guard guard(mutex_);
   history_.remark(std::to_string(to) + ' ' + f.name + " ends");
   if (f.excuse.count() != 0) excuses_[excuse].to = to + std::chrono::nanoseconds(f.excuse).count();
 }
 
-void fault_log::add(const testkit::record& kill) {
+void fault_log::add(const history::record& kill) {
   const std::lock_guard guard(mutex_);
   history_.add(kill);
 }

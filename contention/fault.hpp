@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "contention/dice.hpp"
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 namespace holdfast::contention {
 
@@ -22,7 +22,7 @@ struct fault {
 };
 
 struct span_of_time {
-  std::int64_t from = 0, to = 0;  // as in testkit/history.hpp
+  std::int64_t from = 0, to = 0;  // as in history/history.hpp
 };
 
 // Counts faults, and writes them into the history as remarks. Any thread may call.
@@ -32,13 +32,13 @@ class fault_log {
 
   // Plays the fault.
   void strike(const fault&, dice&);
-  void add(const testkit::record&);  // a kill
+  void add(const history::record&);  // a kill
   std::map<std::string, std::uint64_t> counts() const;
   std::vector<span_of_time> excuses() const;
 
  private:
   mutable std::mutex mutex_;
-  testkit::history_writer history_;
+  history::history_writer history_;
   std::map<std::string, std::uint64_t> counts_;
   std::vector<span_of_time> excuses_;
 };

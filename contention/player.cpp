@@ -6,7 +6,7 @@
 namespace holdfast::contention {
 
 using namespace std::chrono_literals;
-using testkit::result;
+using history::result;
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr std::int64_t planted_token = 1;
 
 }  // namespace
 
-player::player(const client& c, testkit::history_writer& history, const terms& t)
+player::player(const client& c, history::history_writer& history, const terms& t)
     : participant(t.process, history, t.seed),
       terms_(t),
       features_(c.features()),

@@ -27,14 +27,14 @@ class player final : public testkit::participant {
     std::uint64_t seed = 0;
     plant planted = plant::nothing;
   };
-  player(const client&, testkit::history_writer&, const terms&);
+  player(const client&, history::history_writer&, const terms&);
 
   void play() override;
   std::uint64_t grants() const noexcept { return grants_; }  // may be read by another thread
 
  private:
-  using record = testkit::record;
-  using operation = testkit::operation;
+  using record = history::record;
+  using operation = history::operation;
 
   void take_mutex();
   void enter_twice();

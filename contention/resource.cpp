@@ -88,14 +88,14 @@ bool fenced_resource::answer(int connection) {
 
 bool fenced_resource::decide(const std::string& message) {
   std::istringstream words(message);
-  testkit::record r;
+  history::record r;
   std::string owner;
   words >> r.process >> r.lock >> r.token >> owner;
-  r.what = testkit::operation::write;
+  r.what = history::operation::write;
   fencing_guard& guard = guards_.try_emplace(r.lock).first->second;
   const bool admitted = guard.admit(r.token, owner) || !is_guarded_;
-  r.outcome = admitted ? testkit::result::ok : testkit::result::refused;
-  r.call = r.back = testkit::history_now();
+  r.outcome = admitted ? history::result::ok : history::result::refused;
+  r.call = r.back = history::history_now();
   history_.add(r);
   return admitted;
 }
@@ -113,7 +113,7 @@ resource_connection::~resource_connection() { ::close(socket_); }
 bool resource_connection::write(const std::string& process, const std::string& lock,
                                 std::int64_t token, const std::string& owner) const {
   const std::string message = process + ' ' + lock + ' ' + std::to_string(token) + ' ' +
-                              (owner.empty() ? "-" : testkit::encode(owner));
+                              (owner.empty() ? "-" : history::encode(owner));
   char reply = 0;
   if (::send(socket_, message.data(), message.size(), MSG_NOSIGNAL) < 0 ||
       ::recv(socket_, &reply, 1, 0) != 1)

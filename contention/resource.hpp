@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 namespace holdfast::contention {
 
@@ -29,7 +29,7 @@ class fenced_resource {
   bool answer(int connection);  // false: the connection has ended
   bool decide(const std::string& message);
 
-  testkit::history_writer history_;
+  history::history_writer history_;
   const bool is_guarded_;
   int listener_ = -1;
   std::vector<int> connections_;

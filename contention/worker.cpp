@@ -116,7 +116,7 @@ class troupe {
 
  private:
   std::atomic<bool> over_{false};
-  testkit::history_writer history_;
+  history::history_writer history_;
   std::deque<player> players_;
   std::vector<std::jthread> threads_;
 };

@@ -82,13 +82,13 @@ void workers::stop_some(dice& d) {
 void workers::kill_one(dice& d) {
   replace_the_crashed();
   const auto victim = all_.begin() + static_cast<std::ptrdiff_t>(d.below(all_.size()));
-  testkit::record kill;
+  history::record kill;
   kill.process = victim->name;
   kill.lock = "-";
-  kill.what = testkit::operation::kill;
-  kill.call = testkit::history_now();
+  kill.what = history::operation::kill;
+  kill.call = history::history_now();
   victim->process->kill();
-  kill.back = testkit::history_now();
+  kill.back = history::history_now();
   log_.add(kill);
   std::ranges::move(complaints_of(*victim), std::back_inserter(complaints_of_the_gone_));
   ::close(victim->input);

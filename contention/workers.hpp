@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contention/fault.hpp"
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 #include "testkit/servers/program.hpp"
 
 namespace holdfast::contention {

@@ -7,7 +7,7 @@ namespace holdfast::testkit {
 
 std::int64_t deadline_of(const lease& held) {
   const auto expires = held.expires();
-  if (expires == lease_clock::time_point::max()) return no_deadline;
+  if (expires == lease_clock::time_point::max()) return history::no_deadline;
   return expires.time_since_epoch().count();
 }
 
@@ -19,7 +19,7 @@ record participant::begin(const std::string& lock, operation what) const {
   r.process = process_;
   r.lock = lock;
   r.what = what;
-  r.call = history_now();
+  r.call = history::history_now();
   return r;
 }
 
@@ -30,7 +30,7 @@ record participant::begin(const std::string& lock, operation what, const lease& 
 }
 
 void participant::end(record r, result outcome) {
-  r.back = history_now();
+  r.back = history::history_now();
   r.outcome = outcome;
   history_.add(r);
 }
@@ -50,7 +50,7 @@ void participant::work(std::chrono::microseconds longest) {
 bool participant::check(const std::string& lock, const lease& held) {
   auto r = begin(lock, operation::check, held);
   const bool still = held.held();
-  r.back = history_now();
+  r.back = history::history_now();
   r.deadline = deadline_of(held);
   r.outcome = still ? result::ok : result::lost;
   history_.add(r);

@@ -7,14 +7,19 @@
 #include <random>
 #include <string>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 namespace holdfast::testkit {
+
+using history::history_writer;
+using history::operation;
+using history::record;
+using history::result;
 
 // One that makes one call after another. The same seed makes the same choices.
 class participant {
  public:
-  // `process` as in testkit/history.hpp. The writer outlives it.
+  // `process` as in history/history.hpp. The writer outlives it.
   participant(std::string process, history_writer&, std::uint64_t seed);
   participant(const participant&) = delete;
   participant& operator=(const participant&) = delete;

@@ -11,7 +11,8 @@ endfunction()
 
 contract_process(contract_process testkit)
 set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
-  HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
+  HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process
+  HOLDFAST_RECORDER=${CMAKE_CURRENT_BINARY_DIR}/recordings)
 
 # Layouts of one recipe differ by their codecs, which the unit tests play: other layouts stand for
 # these in the sanitizers' builds and in that of Clang. The rounds of Redlock are played by its unit

@@ -8,13 +8,13 @@
 #include <iterator>
 #include <thread>
 
-#include "testkit/checker.hpp"
+#include "history/checker.hpp"
 
 namespace holdfast::torture {
 
 using namespace std::chrono_literals;
-using testkit::record;
-using testkit::violation;
+using history::record;
+using history::violation;
 
 namespace {
 
@@ -44,7 +44,7 @@ std::vector<std::string> listed(const deployment& servers) {
 }
 
 bool is_excused(const violation& v, const std::vector<span_of_time>& excuses) {
-  using testkit::fault;
+  using history::fault;
   constexpr std::array promised_by_the_store = {fault::overlap, fault::token_not_grown,
                                                 fault::too_many_permits, fault::group_split};
   if (std::ranges::find(promised_by_the_store, v.what) == promised_by_the_store.end()) return false;
@@ -55,8 +55,8 @@ bool is_excused(const violation& v, const std::vector<span_of_time>& excuses) {
 }
 
 void count(const record& r, campaign_result& into) {
-  using testkit::operation;
-  using testkit::result;
+  using history::operation;
+  using history::result;
   ++into.calls;
   into.grants += r.what == operation::acquire && r.outcome == result::ok ? 1 : 0;
   into.losses += r.what == operation::check && r.outcome == result::lost ? 1 : 0;
@@ -102,16 +102,16 @@ void judge_history(const std::string& folder, const deployment& servers,
                    const std::vector<span_of_time>& excuses, campaign_result& into) {
   std::error_code ec;
   const auto kind = client::open(servers.url(), {}, ec).features().reader_tokens;
-  const testkit::check_options options{.wake_bound = wake_bound,
+  const history::check_options options{.wake_bound = wake_bound,
                                        .lapse = 2 * lease_ttl,
                                        .readers_share_a_token = kind != reader_tokens::own};
   std::vector<record> all;
   for (const auto& file : std::filesystem::directory_iterator(folder))
     if (file.path().extension() == ".history")
-      std::ranges::move(testkit::read_history(file.path()).records, std::back_inserter(all));
+      std::ranges::move(history::read_history(file.path()).records, std::back_inserter(all));
   for (const record& r : all) count(r, into);
   std::size_t shown = 0, found = 0;
-  for (const violation& v : testkit::check(all, options)) {
+  for (const violation& v : history::check(all, options)) {
     if (is_excused(v, excuses)) {
       ++into.excused;
     } else if (++found, shown < most_shown) {

@@ -14,6 +14,7 @@ _holdfast_options() {
     break) echo --owner --url --json ;;
     schema) echo --url ;;
     drill) echo --yes --minutes --workers --failover --seed --url --json ;;
+    explain) echo --json -n --lines ;;
   esac
 }
 
@@ -35,7 +36,7 @@ _holdfast_command_at() {
 }
 
 _holdfast() {
-  local commands='run list holders wait break prune diagnose schema drill version help' i
+  local commands='run list holders wait break prune diagnose explain schema drill version help' i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     _holdfast_offer "$commands"
@@ -48,6 +49,9 @@ _holdfast() {
   done
   local option=${COMP_WORDS[COMP_CWORD - 1]}
   [[ $option != = ]] || option=${COMP_WORDS[COMP_CWORD - 2]}
+  case ${COMP_WORDS[1]}$option in
+    explain-n | explain--lines) return ;;
+  esac
   case $option in
     --url)
       compopt -o nospace 2>/dev/null

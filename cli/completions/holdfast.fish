@@ -28,18 +28,19 @@ complete -c holdfast -n __fish_use_subcommand -a wait -d 'Wait until a lock is f
 complete -c holdfast -n __fish_use_subcommand -a break -d 'Take a lock away from its holder'
 complete -c holdfast -n __fish_use_subcommand -a prune -d 'Remove what unused locks have left'
 complete -c holdfast -n __fish_use_subcommand -a diagnose -d 'Examine the store of the locks'
+complete -c holdfast -n __fish_use_subcommand -a explain -d 'Show what happened to locks'
 complete -c holdfast -n __fish_use_subcommand -a schema -d 'Print the SQL of a mysql: store'
 complete -c holdfast -n __fish_use_subcommand -a drill -d 'Show locks when programs fail'
 complete -c holdfast -n __fish_use_subcommand -a version -d 'Print the version'
 complete -c holdfast -n __fish_use_subcommand -a help -d 'Print the help of a command'
 complete -c holdfast -n '__holdfast_is_at help' \
-    -a 'run list holders wait break prune diagnose schema drill version'
+    -a 'run list holders wait break prune diagnose explain schema drill version'
 
 for command in run list holders wait break prune diagnose schema drill
     complete -c holdfast -n "__holdfast_is_at $command" -l url -x -d 'The store of the locks' \
         -a 'file: file:/// redis:// zookeeper:// mysql://'
 end
-for command in list holders break prune diagnose drill
+for command in list holders break prune diagnose explain drill
     complete -c holdfast -n "__holdfast_is_at $command" -l json -d 'Print JSON'
 end
 for command in run holders wait
@@ -50,6 +51,7 @@ for command in run wait
     complete -c holdfast -n $at -s w -l wait -x -d 'Wait at most this long'
     complete -c holdfast -n $at -s E -l conflict-exit-code -x -d 'Exit status when busy'
 end
+complete -c holdfast -n '__holdfast_is_at explain' -s n -l lines -x -d 'Print the last N events'
 complete -c holdfast -n '__holdfast_is_at break' -l owner -x -d 'The holder to take it from'
 
 set -l at '__holdfast_is_at drill'

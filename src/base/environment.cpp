@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/network.hpp"
+#include "base/recording.hpp"
 
 namespace holdfast::base {
 
@@ -12,6 +13,10 @@ process_identity environment::process() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
   return {host.data(), ::getpid()};
+}
+
+std::unique_ptr<recording> environment::make_recording(const recording_terms&, failure&) {
+  return nullptr;
 }
 
 std::unique_ptr<event_loop> environment::make_loop(loop_user&, driven_by, const char*) {

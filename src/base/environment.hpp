@@ -23,6 +23,8 @@ constexpr time_point saturating_add(time_point now, duration d) noexcept {
   return d >= never - now ? never : now + d;
 }
 
+struct failure;  // base/failure.hpp
+
 class alarm_target {
  public:
   virtual void on_alarm(time_point now) = 0;
@@ -49,6 +51,9 @@ class worker {
   virtual void post(std::function<void()>) = 0;
 };
 
+class recording;  // base/recording.hpp
+struct recording_terms;
+
 class event_loop;  // base/network.hpp
 class loop_user;
 enum class driven_by;
@@ -61,13 +66,18 @@ struct process_identity {  // shown by inspect() for a lock that this process ho
 class environment {
  public:
   virtual ~environment() = default;
-  virtual time_point now() noexcept = 0;                   // CLOCK_BOOTTIME
+  virtual time_point now() noexcept = 0;  // CLOCK_BOOTTIME
+  // A clock that is cheap to read, for recordings: it never runs backwards and is the same for
+  // all processes, but moves in steps of a few milliseconds. CLOCK_MONOTONIC_COARSE.
+  virtual time_point coarse_now() noexcept { return now(); }
   virtual duration ahead() noexcept { return {}; }         // how far it runs ahead of lease_clock
   virtual std::chrono::microseconds wall() noexcept = 0;   // since 1970, CLOCK_REALTIME
   virtual void random(std::span<std::byte>) noexcept = 0;  // unpredictable, never repeats
   virtual std::unique_ptr<alarm> make_alarm(alarm_target&, const char* thread_name) = 0;
   virtual std::unique_ptr<worker> make_worker(const char* thread_name) = 0;
   virtual process_identity process();  // default: gethostname() and getpid()
+  // Null: nothing is recorded; `why` has a code where that is a failure.
+  virtual std::unique_ptr<recording> make_recording(const recording_terms&, failure& why);
   // Null: this environment has no network.
   virtual std::unique_ptr<event_loop> make_loop(loop_user&, driven_by, const char* thread_name);
 };

@@ -60,6 +60,7 @@ constexpr std::string_view shown_options[] = {
     "password-file",
     "prefix",
     "probe",
+    "recorder",
     "renew",
     "replicas",
     "retry-base",

@@ -143,6 +143,23 @@ local_lock* client_impl::find_local_lock(std::string_view name, const cohort::lo
   return found;
 }
 
+// With the first lock: a client that only inspects has nothing to record.
+void client_impl::start_recording() noexcept try {
+  const seam::capabilities& can = rules().can;
+  if (!options_.recorder || !can.processes) return;
+  base::failure why;
+  recording_ =
+      env_.make_recording({seam::without_client_options(text_), !can.has_deadlines()}, why);
+  if (why.code)
+    base::log(options_.log, log_level::info, "lock events are not recorded: " + why.text);
+  for (cohort::lock_rules& r : rules_) {
+    const auto same = std::ranges::find(rules_, r.locks, &cohort::lock_rules::locks);
+    r.store_number = static_cast<std::uint16_t>(same - rules_.begin());
+    r.recording = recording_.get();
+  }
+} catch (const std::exception&) {  // no memory: the locks work without it
+}
+
 local_lock& client_impl::local_lock_for(std::string_view name, lock_kind kind,
                                         std::uint32_t permits) {
   if (const auto fault = seam::name_fault(name); !fault.empty())
@@ -155,6 +172,7 @@ local_lock& client_impl::local_lock_for(std::string_view name, lock_kind kind,
   if (!of_kind.locks)
     base::fail(errc::unsupported, noun_of(kind), stores().lack_of(kind), name, text_);
   const std::lock_guard guard(local_locks_mutex_);
+  if (!std::exchange(has_started_recording_, true)) start_recording();
   local_lock* found = find_local_lock(name, of_kind, permits);
   if (!found) {
     auto made = std::make_unique<local_lock>(*this, of_kind, name, permits);

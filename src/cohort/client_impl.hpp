@@ -69,6 +69,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   struct ending;  // the deleter of the shared pointer
   void close_all() noexcept;
   bool await_verbs(std::span<local_lock* const>, base::time_point until) noexcept;
+  void start_recording() noexcept;
   local_lock* find_local_lock(std::string_view name, const cohort::lock_rules&,
                               std::uint32_t permits);
 
@@ -111,7 +112,8 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   const std::string text_;
   const unsigned generation_ = base::fork_generation();
   seam::client_options options_;
-  std::unique_ptr<cohort::counters> counts_;  // null: metrics are off
+  std::unique_ptr<cohort::counters> counts_;    // null: metrics are off
+  std::unique_ptr<base::recording> recording_;  // null: events are not recorded, or not yet
   seam::backend backend_;
   std::array<cohort::lock_rules, 3> rules_;  // by kind
   fork_handler on_fork_{connection()};       // while the connection exists
@@ -121,6 +123,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   std::vector<std::stop_source> undelivered_;  // not delivered because no thread could be started
   std::mutex local_locks_mutex_;               // locked before a local lock's mutex
   std::unordered_multiset<local_lock*, by_name, by_name> local_locks_;  // owned
+  bool has_started_recording_ = false;
   std::mutex keep_mutex_;
   std::size_t keepers_ = 0;
   std::shared_ptr<client_impl> self_;  // set while there are keepers

@@ -13,6 +13,7 @@ using state = claim_record::state;
 void cohort::enter(waiter& w, time_point now) {
   w.asked = now;
   w.is_driver_notified = false;
+  if (rules().recording) w.recorded_for = &claims_.home();
   if (is_closed_) return effects_.answer(w, {errc::closed, "the client was closed"});
   if (w.until <= now) {  // as std::timed_mutex: one attempt is made even when the time is over
     w.request.one_attempt = true;
@@ -26,6 +27,8 @@ void cohort::enter(waiter& w, time_point now) {
   if (!joins_now && is_first && held && held->grant.has_turns())
     held->grant.start_budget(now, rules());
   waiters_.push(w);
+  if (!joins_now && (!w.thread || requesting_ || held))
+    effects_.record_wait(claims_.home(), w, now);
   if (!joins_now && held) held->grant.close_admission();
   earliest_until_ = std::min(earliest_until_, w.until);
   if (w.until != never) plan_hurry(w, now);
@@ -127,7 +130,7 @@ bool cohort::should_poll(const turn& t, time_point now) const noexcept {
 void cohort::leave(turn& t, confirmation* report, time_point now) {
   claim_record* const of = t.of;
   if (of) of->grant.remove(t);
-  effects_.count_hold(t, now);
+  effects_.end_hold(t, now);
   effects_.answer_watches(t, errc::not_held);
   spare_turn_.reset(&t);
   if (!of) {  // the client was closed: its claim has been released
@@ -191,6 +194,7 @@ failure cohort::downgrade(turn& t, time_point now) {
   } else if (c.grant.are_waiters_unknown()) {
     check_waiters(c);
   }
+  effects_.record_downgrade(t, now);
   grant_turns(c, now);
   return {};
 }
@@ -372,6 +376,7 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
   }
   c.grant.confirm(deadline, ticket);
   if (c.grant.has_turns()) c.grant.plan_renewal(rules());
+  if (rules().recording) c.grant.record_confirmation(now, effects_);
   if (!c.grant.end_await()) return;
   grant_turns(c, now, true);
   request_next();
@@ -433,6 +438,7 @@ void cohort::on_ended(claim_record& c, const failure& why) {
 }
 
 void cohort::tick(time_point now) {
+  if (rules().recording) effects_.record_lateness(claims_.home(), next_tick(), now);
   for (claim_record* c = claims_.held(); c;) {
     claim_record* const after = c->next_held;
     tick(*c, now);

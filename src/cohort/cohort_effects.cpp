@@ -30,6 +30,7 @@ void cohort_effects::answer(completion& c, failure why) {
 
 void cohort_effects::answer(waiter& w, failure why) {
   if (rules_.counts) rules_.counts->failed(why.code);
+  if (w.recorded_for) record_refusal(w, why.code);
   answer(static_cast<completion&>(w), std::move(why));
 }
 
@@ -68,6 +69,7 @@ void cohort_effects::answer_watches(turn& t, errc code) {
 void cohort_effects::doubt(turn& t) {
   t.doubted = true;
   count(counters::doubts);
+  record_doubt(t);
   if (!planted(mutant::doubt_not_told)) request(t.doubt);
 }
 
@@ -76,6 +78,7 @@ void cohort_effects::report_doubt(turn::fate how_it_may_end) {
 }
 
 void cohort_effects::lose(turn& t, turn::fate why) {
+  if (rules_.recording) record_end(t, ending_of(why), {});
   t.now.store(why, std::memory_order_release);
   t.is_admitting.store(false, std::memory_order_release);
   if (turn::is_loss(why)) {
@@ -115,7 +118,8 @@ void cohort_effects::count_turn(turn& t, const waiter& w, bool joins_others, tim
 }
 
 // A lease that expired before its holder left counts as lost, even if tick() had not run yet.
-void cohort_effects::count_hold(turn& t, time_point now) const {
+void cohort_effects::end_hold(turn& t, time_point now) {
+  if (rules_.recording && t.is_marked_held()) record_end(t, recorded_event::ending::released, now);
   if (!rules_.counts) return;
   rules_.counts->held(t.extras().mode, now - t.extras().began);
   if (!t.is_marked_held() || t.deadline.load(std::memory_order_relaxed) > now) return;

@@ -50,15 +50,34 @@ class cohort_effects {
   void count(counters::counter) const noexcept;
   // Called before the turn joins those of the grant.
   void count_turn(detail::turn&, const waiter&, bool joins_others, time_point now) const;
-  void count_hold(detail::turn&, time_point now) const;
+  void end_hold(detail::turn&, time_point now);  // counts and records it
   void count_renewal(time_point due, time_point now) const;
+
+  // Into the recording, where there is one. `now` {}: the clock was not read.
+  void record_wait(detail::local_lock&, waiter&, time_point now);
+  void record_grant(detail::turn&, const waiter&, time_point now);
+  void record_downgrade(detail::turn&, time_point now);
+  void record_confirmation(const detail::turn&, time_point now);
+  void record_lateness(detail::local_lock&, time_point due, time_point now);
 
  private:
   void answer(completion&, failure);
+  static recorded_event::ending ending_of(detail::turn::fate) noexcept;
+  void record_refusal(const waiter&, std::error_code);
+  void record_end(const detail::turn&, recorded_event::ending, time_point now);
+  void record_doubt(const detail::turn&);
+  recorded_event event_at(const detail::local_lock&, time_point now);
+  void note_grant(std::int64_t time) noexcept;
+  std::int64_t last_grant(const detail::turn&, std::int64_t now) const;
+  recorded_event event_of(recorded_event::kind, unsigned reason, const detail::turn&,
+                          time_point now);
   notices& notices_of_now();
   void request(std::stop_source&);
 
   const lock_rules& rules_;
+  // Of the recording: the position of the lock's name, and the time of the last grant.
+  std::uint32_t recorded_name_ = 0;   // in words
+  std::uint32_t recorded_grant_ = 0;  // in milliseconds since the recording began
   intrusive_queue<completion, &completion::next_answered> answered_;
   intrusive_queue<claim_record, &claim_record::next_scheduled> scheduled_;
   std::unique_ptr<notices> notices_;

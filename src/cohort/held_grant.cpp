@@ -111,6 +111,7 @@ void held_grant::start(turn& t, const waiter& w, bool is_queue_empty, time_point
   t.is_admitting.store(admits, std::memory_order_release);
   if (turns_ < std::numeric_limits<std::uint16_t>::max()) ++turns_;
   plan_renewal(rules);
+  if (rules.recording) effects.record_grant(t, w, now);
   if (is_doubtful_) effects.doubt(t);
 }
 
@@ -170,6 +171,11 @@ bool held_grant::downgrade(turn& t, time_point now, const lock_rules& rules) {
   if (!rules.can.downgrade || token_turns_ != 1) return false;
   mode_ = lock_mode::shared;
   return true;
+}
+
+// Readers share the deadline of the grant.
+void held_grant::record_confirmation(time_point now, cohort_effects& effects) const {
+  if (first_turn_) effects.record_confirmation(*first_turn_, now);
 }
 
 void held_grant::linger(time_point now, const lock_rules& rules) noexcept {

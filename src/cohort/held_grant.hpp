@@ -93,6 +93,7 @@ class held_grant {
   void set_contended(bool others_wait) noexcept { is_contended_ = others_wait; }
   void set_waiters_known() noexcept { waiters_unknown_ = false; }
   void confirm(time_point deadline, std::uint32_t ticket) noexcept;  // 0: unasked
+  void record_confirmation(time_point now, cohort_effects&) const;
   void doubt(cohort_effects&);
   void revoke(cohort_effects&);
   void lose(detail::turn::fate, cohort_effects&);

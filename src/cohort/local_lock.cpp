@@ -61,6 +61,7 @@ turn* local_lock::acquire(const checked_request& asked, wait_bound bound, std::s
   cohort::blocked_waiter w;
   asked.put_into(w);
   begin(w, bound);
+  if (rules().recording && !w.parker.signalled()) record_wait(w);
   const auto on_stop_request = [&] { withdraw(w); };
   std::optional<std::stop_callback<decltype(on_stop_request)>> on_stop;
   if (!w.parker.signalled() && stop.stop_possible())
@@ -70,6 +71,12 @@ turn* local_lock::acquire(const checked_request& asked, wait_bound bound, std::s
   drop_user();
   why = std::move(w.why);
   return nullptr;
+}
+
+// Of a caller that waits for the store. Most uncontended callers have their turn by now.
+void local_lock::record_wait(cohort::waiter& w) noexcept {
+  const lock l(mutex_);
+  if (w.is_queued && w.recorded == base::time_point{}) cohort_.effects().record_wait(*this, w, {});
 }
 
 void local_lock::leave(turn& t, cohort::confirmation* report) noexcept {
@@ -178,7 +185,7 @@ lock_mode local_lock::mode_of(const turn& t) noexcept {
 
 std::uint32_t local_lock::permits_of(turn& t) noexcept {
   const lock l(mutex_);
-  return t.has_extras() ? t.extras().permits : 1;
+  return t.permits();
 }
 
 std::string local_lock::owner(turn& t) {

@@ -121,6 +121,7 @@ class local_lock final : private base::timer {
   seam::acquire_request request_of(const cohort::claim_record&) const noexcept;
   base::time_point take_arm() noexcept;
   void leave(turn&, cohort::confirmation*) noexcept;
+  void record_wait(cohort::waiter&) noexcept;
   void poll(lock&, cohort::claim_record&, base::time_point now);
   bool is_unused() const noexcept {
     return users_ == 0 && threads_inside_ == 0 && !cohort_.is_busy();

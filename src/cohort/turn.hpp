@@ -67,6 +67,7 @@ class turn {
     if (!extras_) extras_ = std::make_unique<extra_fields>();
     return *extras_;
   }
+  std::uint32_t permits() const noexcept { return extras_ ? extras_->permits : 1; }
   bool has_extras() const noexcept { return extras_ != nullptr; }
   base::time_point own_limit() const noexcept {
     return extras_ ? std::min(extras_->hold_end, extras_->own_end) : base::never;

@@ -6,6 +6,7 @@
 #include "seam/claim.hpp"
 
 namespace holdfast::inline v0::detail {
+class local_lock;
 class turn;
 }
 
@@ -35,6 +36,9 @@ struct waiter : completion {  // wants a turn
   bool renews = true;
   duration max_hold = duration::max();
   time_point asked{};  // when it entered, with metrics on
+  // With a recording: its lock, once it has entered, and when it was recorded as waiting.
+  detail::local_lock* recorded_for = nullptr;
+  time_point recorded{};
   detail::turn* granted = nullptr;
   follower* thread = nullptr;       // the thread that blocks until it is answered; null: none
   bool is_driver_notified = false;  // it awaits the store, not another thread, and the driver knows

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "io/random.hpp"
+#include "io/recording_file.hpp"
 #include "io/thread_worker.hpp"
 #include "io/timer_alarm.hpp"
 #ifdef HOLDFAST_WITH_NETWORK
@@ -37,6 +38,11 @@ namespace {
 class environment_of_linux final : public base::environment {
  public:
   base::time_point now() noexcept override { return lease_clock::now(); }
+  base::time_point coarse_now() noexcept override {
+    timespec t;
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return base::time_point{std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec}};
+  }
   std::chrono::microseconds wall() noexcept override {
     timespec t;
     ::clock_gettime(CLOCK_REALTIME, &t);
@@ -48,6 +54,10 @@ class environment_of_linux final : public base::environment {
   }
   std::unique_ptr<base::worker> make_worker(const char* name) override {
     return std::make_unique<thread_worker>(name);
+  }
+  std::unique_ptr<base::recording> make_recording(const base::recording_terms& terms,
+                                                  base::failure& why) override {
+    return make_recording_file(terms, why);
   }
 #ifdef HOLDFAST_WITH_NETWORK
   std::unique_ptr<base::event_loop> make_loop(base::loop_user& user, base::driven_by how,

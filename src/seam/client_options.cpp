@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
@@ -90,6 +91,8 @@ constexpr std::array rows = {
                   std::string_view n) { o.admit_after_loss = parse_bool(v, n); }},
     option_row{"metrics", [](client_options& o, std::string_view v,
                              std::string_view n) { o.metrics = parse_bool(v, n); }},
+    option_row{"recorder", [](client_options& o, std::string_view v,
+                              std::string_view n) { o.recorder = parse_bool(v, n); }},
     option_row{"strict", [](client_options& o, std::string_view v,
                             std::string_view n) { o.strict = parse_bool(v, n); }},
     option_row{"password-file", [](client_options&, std::string_view, std::string_view) {}},
@@ -117,6 +120,26 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
     fail(errc::bad_option, "open", "grace is above a third of the ttl; lower it or raise the ttl");
   if (const auto fault = ttl_fault(out.ttl, out); !fault.empty())
     fail(errc::bad_option, "open", std::string(fault));
+  return out;
+}
+
+std::string without_client_options(std::string_view url_text) {
+  const auto mark = std::min(url_text.find('?'), url_text.size());
+  std::string out(url_text.substr(0, mark));
+  const auto authority = out.find("//");
+  const auto user =
+      authority == out.npos ? out.npos : out.substr(0, out.find('/', authority + 2)).find('@');
+  if (user != out.npos) out.erase(authority + 2, user - authority - 1);
+  char before = '?';
+  for (std::string_view rest = url_text.substr(mark); !rest.empty();) {
+    rest.remove_prefix(1);
+    const std::string_view option = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(option.size());
+    const std::string_view name = option.substr(0, option.find('='));
+    const auto is_of_client = [&](const option_row& row) { return row.name == name; };
+    if (std::ranges::any_of(rows, is_of_client) || name == "password") continue;
+    out.append(1, std::exchange(before, '&')).append(option);
+  }
   return out;
 }
 

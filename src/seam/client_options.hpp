@@ -37,7 +37,8 @@ struct client_options {
   duration linger{};              // how long a grant is kept after the last unlock
   bool admit_after_loss = false;  // a new turn may start before the holder of a lost lease has left
   bool metrics = false;
-  bool strict = false;  // options without effect on this backend are refused
+  bool recorder = true;  // records lock events for `holdfast explain`
+  bool strict = false;   // options without effect on this backend are refused
   log_sink log;
 };
 
@@ -55,6 +56,9 @@ base::failure limit_fault(base::duration ttl, base::duration most);
 // lock_error (bad_option) for an invalid value.
 client_options read_client_options(const url&, std::vector<url::option>& rest,
                                    const open_options& = {});
+
+// The text of a URL without these options and without the user: what identifies the store.
+std::string without_client_options(std::string_view url_text);
 
 // "1500ms", "1.5s", "2m", "1h"; a bare number is seconds. Throws lock_error (bad_option) naming
 // `what`.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/drill_figures.hpp"
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 #include "tests/cli/cli_test.hpp"
 #ifdef HOLDFAST_WITH_REDIS
 #include "testkit/servers/redis_server.hpp"
@@ -64,7 +64,7 @@ TEST_F(drill, ends_by_a_signal) {
 constexpr std::chrono::nanoseconds lapse{100};
 
 holdfast::cli::drill_figures figures_in(const std::string& history) {
-  return holdfast::cli::figures_of(testkit::parse_history(history).records, lapse, true);
+  return holdfast::cli::figures_of(history::parse_history(history).records, lapse, true);
 }
 
 TEST(drill_figures, a_hand_off_goes_to_a_waiter_of_another_process) {

@@ -7,9 +7,9 @@
 
 namespace holdfast::fault_test {
 
-using testkit::operation;
-using testkit::record;
-using testkit::result;
+using history::operation;
+using history::record;
+using history::result;
 
 lease call_recorder::acquire(const std::string& process, const client& c, const std::string& lock) {
   const record r = begin(process, lock, operation::acquire);
@@ -46,19 +46,19 @@ std::error_code call_recorder::release(const std::string& process, lease& held) 
   return why;
 }
 
-std::vector<testkit::violation> call_recorder::violations(
-    const testkit::check_options& options) const {
+std::vector<history::violation> call_recorder::violations(
+    const history::check_options& options) const {
   const std::lock_guard guard(mutex_);
-  return testkit::check(records_, options);
+  return history::check(records_, options);
 }
 
 record call_recorder::begin(const std::string& process, const std::string& lock,
                             operation what) const {
-  return {.process = process, .lock = lock, .what = what, .call = testkit::history_now()};
+  return {.process = process, .lock = lock, .what = what, .call = history::history_now()};
 }
 
 void call_recorder::end(record r, result outcome) {
-  r.back = testkit::history_now();
+  r.back = history::history_now();
   r.outcome = outcome;
   const std::lock_guard guard(mutex_);
   records_.push_back(std::move(r));

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "testkit/checker.hpp"
+#include "history/checker.hpp"
 
 namespace holdfast::fault_test {
 
-// `process` as in testkit/history.hpp: whoever makes one call after another. Any thread may call.
+// `process` as in history/history.hpp: whoever makes one call after another. Any thread may call.
 class call_recorder {
  public:
   // Waits without a bound. An empty lease: why it failed is recorded as an unknown outcome.
@@ -22,16 +22,16 @@ class call_recorder {
   bool check(const std::string& process, const lease&);  // held()
   std::error_code release(const std::string& process, lease&);
 
-  std::vector<testkit::violation> violations(const testkit::check_options& = {}) const;
+  std::vector<history::violation> violations(const history::check_options& = {}) const;
 
  private:
-  testkit::record begin(const std::string& process, const std::string& lock,
-                        testkit::operation) const;
-  void end(testkit::record, testkit::result);
-  void note_grant(testkit::record, const lease&, std::error_code);
+  history::record begin(const std::string& process, const std::string& lock,
+                        history::operation) const;
+  void end(history::record, history::result);
+  void note_grant(history::record, const lease&, std::error_code);
 
   mutable std::mutex mutex_;
-  std::vector<testkit::record> records_;
+  std::vector<history::record> records_;
 };
 
 }  // namespace holdfast::fault_test

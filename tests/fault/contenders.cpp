@@ -9,8 +9,8 @@
 
 namespace holdfast::fault_test {
 
-using testkit::operation;
-using testkit::result;
+using history::operation;
+using history::result;
 
 contenders::contenders(const std::vector<std::string>& urls, terms t)
     : terms_(t),

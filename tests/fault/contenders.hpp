@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "testkit/checker.hpp"
+#include "history/checker.hpp"
 #include "tests/stress/run.hpp"
 #include "tests/stress/troupe.hpp"
 
@@ -18,7 +18,7 @@ class contenders {
   struct terms {
     std::size_t threads_each = 2;
     std::chrono::milliseconds longest_work{3};
-    testkit::check_options check{};
+    history::check_options check{};
     int least_granted = 50;
   };
   contenders(const std::vector<std::string>& urls, terms);

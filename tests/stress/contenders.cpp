@@ -17,10 +17,10 @@
 namespace stress {
 
 using namespace std::chrono_literals;
-using holdfast::testkit::history_now;
-using holdfast::testkit::history_writer;
-using holdfast::testkit::operation;
-using holdfast::testkit::record;
+using holdfast::history::history_now;
+using holdfast::history::history_writer;
+using holdfast::history::operation;
+using holdfast::history::record;
 
 contenders::contenders(std::uint64_t seed, std::string url, int threads, casting cast)
     : numbers_(seed),
@@ -83,7 +83,7 @@ bool contenders::finish() {
 std::vector<record> contenders::history() const {
   std::vector<record> all;
   for (const auto& one : std::filesystem::directory_iterator(folder_.path())) {
-    auto part = holdfast::testkit::read_history(one.path());
+    auto part = holdfast::history::read_history(one.path());
     std::ranges::move(part.records, std::back_inserter(all));
   }
   return all;

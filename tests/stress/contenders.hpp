@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "history/history.hpp"
 #include "participant.hpp"
-#include "testkit/history.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace stress {
@@ -33,7 +33,7 @@ class contenders {
   void kill_one();
   void pause_one(std::chrono::milliseconds longest);
   bool finish();  // true when all have ended by themselves
-  std::vector<holdfast::testkit::record> history() const;
+  std::vector<holdfast::history::record> history() const;
 
  private:
   std::vector<pid_t>::iterator any();
@@ -44,7 +44,7 @@ class contenders {
   const int threads_;
   const casting cast_;
   holdfast::testkit::scratch_folder folder_;
-  holdfast::testkit::history_writer report_;
+  holdfast::history::history_writer report_;
   shared_state* shared_;
   std::vector<pid_t> all_;
 };

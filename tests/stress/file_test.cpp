@@ -12,8 +12,8 @@ namespace stress {
 namespace {
 
 using namespace std::chrono_literals;
-using holdfast::testkit::operation;
-using holdfast::testkit::result;
+using holdfast::history::operation;
+using holdfast::history::result;
 
 constexpr int processes = 4;
 constexpr int threads = 3;

@@ -14,8 +14,8 @@ namespace stress {
 namespace {
 
 using namespace std::chrono_literals;
-using holdfast::testkit::operation;
-using holdfast::testkit::result;
+using holdfast::history::operation;
+using holdfast::history::result;
 
 constexpr std::size_t clients = 4;
 constexpr std::size_t threads = 2;  // of each client

@@ -6,7 +6,7 @@ namespace stress {
 
 using holdfast::lease;
 using holdfast::testkit::deadline_of;
-using holdfast::testkit::result;
+using holdfast::history::result;
 
 namespace {
 
@@ -16,7 +16,7 @@ const std::string pool_name = "stress/permits";
 }  // namespace
 
 mixed_player::mixed_player(const holdfast::client& client, std::string process,
-                           holdfast::testkit::history_writer& history, guarded_resource& resource,
+                           holdfast::history::history_writer& history, guarded_resource& resource,
                            habits h, std::uint64_t seed)
     : participant(std::move(process), history, resource, h, seed),
       pool_(client, pool_name, permits_in_all) {

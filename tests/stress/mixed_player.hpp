@@ -15,7 +15,7 @@ inline constexpr std::uint32_t permits_in_all = 3;
 
 class mixed_player final : public participant {
  public:
-  mixed_player(const holdfast::client&, std::string process, holdfast::testkit::history_writer&,
+  mixed_player(const holdfast::client&, std::string process, holdfast::history::history_writer&,
                guarded_resource&, habits, std::uint64_t seed);
 
   void play() override;

@@ -16,9 +16,9 @@ namespace stress {
 namespace {
 
 using namespace std::chrono_literals;
-using holdfast::testkit::operation;
-using holdfast::testkit::record;
-using holdfast::testkit::result;
+using holdfast::history::operation;
+using holdfast::history::record;
+using holdfast::history::result;
 
 class stress_mixed_modes_in_processes : public run {};
 

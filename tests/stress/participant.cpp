@@ -5,7 +5,7 @@
 namespace stress {
 
 using holdfast::lease;
-using holdfast::testkit::result;
+using holdfast::history::result;
 
 std::string lock_name(std::size_t lock) { return "stress/" + std::to_string(lock); }
 
@@ -16,7 +16,7 @@ bool guarded_resource::write(std::size_t lock, std::int64_t token) noexcept {
   return false;
 }
 
-participant::participant(std::string process, holdfast::testkit::history_writer& history,
+participant::participant(std::string process, holdfast::history::history_writer& history,
                          guarded_resource& resource, habits h, std::uint64_t seed)
     : holdfast::testkit::participant(std::move(process), history, seed),
       resource_(resource),

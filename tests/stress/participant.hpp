@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 #include "testkit/participant.hpp"
 
 namespace stress {
@@ -36,12 +36,12 @@ struct habits {
 class participant : public holdfast::testkit::participant {
  public:
   // The references outlive it.
-  participant(std::string process, holdfast::testkit::history_writer&, guarded_resource&, habits,
+  participant(std::string process, holdfast::history::history_writer&, guarded_resource&, habits,
               std::uint64_t seed);
 
  protected:
-  using record = holdfast::testkit::record;
-  using operation = holdfast::testkit::operation;
+  using record = holdfast::history::record;
+  using operation = holdfast::history::operation;
 
   void work() { holdfast::testkit::participant::work(habits_.longest_work); }
   void write_under(std::size_t lock, const holdfast::lease&);
@@ -56,7 +56,7 @@ class participant : public holdfast::testkit::participant {
 // Makes a participant for a client.
 using casting =
     std::function<std::unique_ptr<participant>(const holdfast::client&, std::string process,
-                                               holdfast::testkit::history_writer&,
+                                               holdfast::history::history_writer&,
                                                guarded_resource&, std::uint64_t seed)>;
 
 template <class Participant>

@@ -7,7 +7,7 @@ namespace stress {
 using holdfast::lease;
 
 player::player(const holdfast::client& client, std::string process,
-               holdfast::testkit::history_writer& history, guarded_resource& resource, habits h,
+               holdfast::history::history_writer& history, guarded_resource& resource, habits h,
                std::uint64_t seed)
     : participant(std::move(process), history, resource, h, seed) {
   for (std::size_t lock = 0; lock < lock_count; ++lock)

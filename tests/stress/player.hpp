@@ -11,7 +11,7 @@ namespace stress {
 
 class player final : public participant {
  public:
-  player(const holdfast::client&, std::string process, holdfast::testkit::history_writer&,
+  player(const holdfast::client&, std::string process, holdfast::history::history_writer&,
          guarded_resource&, habits, std::uint64_t seed);
 
   void play() override;

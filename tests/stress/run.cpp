@@ -7,12 +7,12 @@
 #include <random>
 #include <utility>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 namespace stress {
 
-using holdfast::testkit::check_options;
-using holdfast::testkit::record;
+using holdfast::history::check_options;
+using holdfast::history::record;
 
 namespace {
 
@@ -39,7 +39,7 @@ std::string keep_history(std::vector<record> history, std::uint64_t seed) {
   const auto path = folder / (name_of_test() + "." + std::to_string(seed) + ".history");
   std::filesystem::remove(path);
   std::ranges::stable_sort(history, {}, &record::call);
-  holdfast::testkit::history_writer to(path);
+  holdfast::history::history_writer to(path);
   for (const auto& r : history) to.add(r);
   return path;
 }

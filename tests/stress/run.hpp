@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "testkit/checker.hpp"
+#include "history/checker.hpp"
 
 namespace stress {
 
@@ -19,11 +19,11 @@ std::uint64_t seed_of_run();
 
 // That the history breaks no promise. Called last: where the test has failed by then, for whatever
 // reason, the history is kept, and the test says where.
-void expect_sound(std::vector<holdfast::testkit::record>, const holdfast::testkit::check_options&,
+void expect_sound(std::vector<holdfast::history::record>, const holdfast::history::check_options&,
                   std::uint64_t seed);
 
 // Writes it to the folder HOLDFAST_TEST_KEEP, else to that of the test program. The file's path.
-std::string keep_history(std::vector<holdfast::testkit::record>, std::uint64_t seed);
+std::string keep_history(std::vector<holdfast::history::record>, std::uint64_t seed);
 
 class run : public testing::Test {
  protected:

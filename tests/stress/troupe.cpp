@@ -21,8 +21,8 @@ void troupe::end() {
   clients_.clear();
 }
 
-std::vector<holdfast::testkit::record> troupe::history() const {
-  return holdfast::testkit::read_history(folder_.file("history")).records;
+std::vector<holdfast::history::record> troupe::history() const {
+  return holdfast::history::read_history(folder_.file("history")).records;
 }
 
 }  // namespace stress

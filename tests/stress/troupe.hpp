@@ -25,11 +25,11 @@ class troupe {
   const std::deque<holdfast::client>& clients() const noexcept { return clients_; }
   std::uint64_t plays() const noexcept { return plays_; }  // of all of them so far
   void end();                                              // the threads, then the clients
-  std::vector<holdfast::testkit::record> history() const;
+  std::vector<holdfast::history::record> history() const;
 
  private:
   holdfast::testkit::scratch_folder folder_;
-  holdfast::testkit::history_writer writer_{folder_.file("history")};
+  holdfast::history::history_writer writer_{folder_.file("history")};
   guarded_resource resource_;
   std::deque<holdfast::client> clients_;
   std::atomic<bool> over_{false};

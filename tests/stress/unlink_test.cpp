@@ -53,7 +53,7 @@ client open_at(const std::string& url) {
 template <class Player>
 class visitor final : public participant {
  public:
-  visitor(std::string url, std::string process, holdfast::testkit::history_writer& history,
+  visitor(std::string url, std::string process, holdfast::history::history_writer& history,
           guarded_resource& resource, std::uint64_t seed)
       : participant(process, history, resource, {}, seed),
         url_(std::move(url)),
@@ -68,7 +68,7 @@ class visitor final : public participant {
 
  private:
   const std::string url_, process_;
-  holdfast::testkit::history_writer& history_;
+  holdfast::history::history_writer& history_;
   guarded_resource& resource_;
 };
 
@@ -83,7 +83,7 @@ casting visitors(std::string url) {
 // One of many locks, most of which nobody has used for a while.
 class wanderer final : public participant {
  public:
-  wanderer(const client& c, std::string process, holdfast::testkit::history_writer& history,
+  wanderer(const client& c, std::string process, holdfast::history::history_writer& history,
            guarded_resource& resource, habits h, std::uint64_t seed)
       : participant(std::move(process), history, resource, h, seed), client_(c) {}
 
@@ -141,8 +141,8 @@ class stress_lock_files_that_come_and_go : public run {
     expect_sound(std::move(history), {.wake_bound = wake_bound}, seed);
   }
 
-  using operation = holdfast::testkit::operation;
-  using result = holdfast::testkit::result;
+  using operation = holdfast::history::operation;
+  using result = holdfast::history::result;
   const holdfast::testkit::scratch_folder locks;
 };
 

@@ -6,10 +6,10 @@ namespace {
 
 class redis_holder : public on_redis {};
 
-using testkit::history_now;
-using testkit::operation;
-using testkit::record;
-using testkit::result;
+using history::history_now;
+using history::operation;
+using history::record;
+using history::result;
 
 std::int64_t nanoseconds(lease_clock::time_point t) { return t.time_since_epoch().count(); }
 
@@ -27,7 +27,7 @@ record noted(const char* process, operation what, const lease& held, std::int64_
 TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_continues) {
   redis_server server;
   const testkit::scratch_folder folder;
-  testkit::history_writer history(folder.file("history"));
+  history::history_writer history(folder.file("history"));
   other_process holder([&](const other_process::line& l) {
     const auto c = client::open(server.url() + "?ttl=400ms");
     auto call = history_now();
@@ -59,9 +59,9 @@ TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_continues) {
   EXPECT_TRUE(next.held());
   history.add(noted("2", operation::check, next, history_now()));
   expect_safe(next, server, "x");
-  const auto records = testkit::read_history(folder.file("history")).records;
+  const auto records = history::read_history(folder.file("history")).records;
   EXPECT_EQ(records.size(), 4u);
-  EXPECT_EQ(to_text(testkit::check(records)), "");
+  EXPECT_EQ(to_text(history::check(records)), "");
 }
 
 TEST_F(redis_holder, that_is_killed_is_followed_when_its_lease_has_run_out) {

@@ -11,7 +11,7 @@ using fault_test::contenders;
 class zookeeper_contenders : public on_zookeeper {};
 
 // A waiter that nobody wakes waits for ever; an outage of these tests ends long before.
-constexpr testkit::check_options judged{.wake_bound = 20s, .lapse = 10s};
+constexpr history::check_options judged{.wake_bound = 20s, .lapse = 10s};
 
 TEST_F(zookeeper_contenders, keep_every_promise_while_connections_and_sessions_end) {
   zookeeper_server server;

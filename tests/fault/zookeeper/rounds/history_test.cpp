@@ -103,21 +103,21 @@ void move_the_waiter(two_clients& of) {
 struct judged_case {
   const char* name;
   mutant planted;
-  testkit::fault expected;
+  history::fault expected;
   void (*play)(two_clients&);
 };
 
 constexpr judged_case judged_cases[] = {
-    {"overlap", mutant::change_taken_for_the_end, testkit::fault::overlap,
+    {"overlap", mutant::change_taken_for_the_end, history::fault::overlap,
      write_to_the_holder_s_node},
-    {"tokens", mutant::number_of_another_node, testkit::fault::token_not_grown, hold_in_turn},
-    {"wake-up", mutant::watches_not_set_again, testkit::fault::lost_wake_up, move_the_waiter},
+    {"tokens", mutant::number_of_another_node, history::fault::token_not_grown, hold_in_turn},
+    {"wake-up", mutant::watches_not_set_again, history::fault::lost_wake_up, move_the_waiter},
 };
 
 class zookeeper_history : public on_zookeeper {};
 
 TEST_F(zookeeper_history, is_sound_and_with_a_planted_fault_is_not) {
-  constexpr testkit::check_options of_a_lost_wake_up{.wake_bound = wake_up_max};
+  constexpr history::check_options of_a_lost_wake_up{.wake_bound = wake_up_max};
   for (const judged_case& c : judged_cases) {
     const testing::ScopedTrace trace(__FILE__, __LINE__, c.name);
     two_clients sound(std::string(c.name) + "-sound");

@@ -1,4 +1,4 @@
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 namespace {
 
 class history_file : public ::testing::Test {
@@ -186,4 +186,4 @@ TEST_F(history_file, what_was_written_outlives_a_kill) {
 }
 
 }  // namespace
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

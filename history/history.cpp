@@ -1,4 +1,4 @@
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
 #include <fcntl.h>
 #include <time.h>
@@ -13,7 +13,7 @@
 #include <system_error>
 #include <tuple>
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 namespace {
 
 constexpr std::array<std::string_view, 7> operation_words = {"acquire",  "renew", "release",
@@ -185,8 +185,8 @@ record parse_line(std::string_view text, std::size_t line) {
   return r;
 }
 
-history parse_history(std::string_view text) {
-  history all;
+history_file parse_history(std::string_view text) {
+  history_file all;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const auto end = text.find('\n');
     all.torn = end == std::string_view::npos;
@@ -198,7 +198,7 @@ history parse_history(std::string_view text) {
   return all;
 }
 
-history read_history(const std::string& path) {
+history_file read_history(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
@@ -226,4 +226,4 @@ void history_writer::write_line(const std::string& line) {
                             "a record of the history was not written");
 }
 
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

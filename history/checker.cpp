@@ -1,4 +1,4 @@
-#include "testkit/checker.hpp"
+#include "history/checker.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "testkit/claims.hpp"
+#include "history/claims.hpp"
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 namespace {
 
 using records = std::vector<const record*>;
@@ -263,4 +263,4 @@ std::string to_text(const std::vector<violation>& all) {
   return text;
 }
 
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

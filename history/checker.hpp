@@ -31,9 +31,9 @@
 #include <string>
 #include <vector>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 
 enum class fault : unsigned char {
   overlap,
@@ -69,4 +69,4 @@ std::string to_text(fault);
 std::string to_text(const violation&);               // three lines
 std::string to_text(const std::vector<violation>&);  // "" when there is none
 
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 
-#include "testkit/checker.hpp"
+#include "history/checker.hpp"
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 
 // The faults, and the lines that conflict: "overlap:1,3 token:2,4".
 inline std::string found(const std::string& text, const check_options& options = {}) {
@@ -20,4 +20,4 @@ inline std::string found(const std::string& text, const check_options& options =
   return all;
 }
 
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

@@ -1,14 +1,14 @@
 // Broken histories of every kind, and the sound ones next to them.
-#include "testkit/checker.hpp"
+#include "history/checker.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "tests/unit/testkit/found_faults.hpp"
+#include "tests/unit/history/found_faults.hpp"
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 namespace {
 
 using namespace std::chrono_literals;
@@ -300,4 +300,4 @@ TEST(checker, a_long_history_is_judged_whole) {
 }
 
 }  // namespace
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "testkit/history.hpp"
+#include "history/history.hpp"
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 
 struct claim_of_lock {
   const record* acquire = nullptr;  // or the downgrade that it is a share since
@@ -38,4 +38,4 @@ std::vector<lock_history> sort_by_lock(std::span<const record>, std::chrono::nan
 
 std::int64_t later(std::int64_t time, std::chrono::nanoseconds by) noexcept;  // saturates
 
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "tests/unit/testkit/found_faults.hpp"
+#include "tests/unit/history/found_faults.hpp"
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 namespace {
 
 const std::string reader = "a L acquire 10 20 ok 1 - shared\n"
@@ -153,4 +153,4 @@ TEST(history_of_modes, is_read_as_it_was_written) {
 }
 
 }  // namespace
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

@@ -1,11 +1,11 @@
-#include "testkit/claims.hpp"
+#include "history/claims.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 namespace {
 
 bool belongs_to(std::string_view process, std::string_view killed) {
@@ -113,4 +113,4 @@ std::vector<lock_history> sort_by_lock(std::span<const record> records,
   return sorted;
 }
 
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

@@ -32,7 +32,7 @@
 #include <string_view>
 #include <vector>
 
-namespace holdfast::testkit {
+namespace holdfast::history {
 
 enum class operation : unsigned char { acquire, renew, release, check, write, kill, downgrade };
 enum class result : unsigned char { ok, refused, busy, unknown, lost };
@@ -71,13 +71,13 @@ class malformed_history : public std::runtime_error {
 // Throws malformed_history. `line` is for the message and record::line.
 record parse_line(std::string_view text, std::size_t line = 0);
 
-struct history {
+struct history_file {
   std::vector<record> records;
   bool torn = false;  // the last line has no end: its writer was killed in the middle; left out
 };
 
-history parse_history(std::string_view text);   // throws malformed_history
-history read_history(const std::string& path);  // and std::system_error
+history_file parse_history(std::string_view text);   // throws malformed_history
+history_file read_history(const std::string& path);  // and std::system_error
 
 // Appends records to a file. One write per record in append mode: any number of threads and
 // processes may write to one file, and what was written outlives a SIGKILL of its writer. Only a
@@ -99,4 +99,4 @@ class history_writer {
   int file_;
 };
 
-}  // namespace holdfast::testkit
+}  // namespace holdfast::history

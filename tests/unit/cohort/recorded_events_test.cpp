@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+
+#include "history/turns.hpp"
+#include "tests/unit/cohort/cohort_fixture.hpp"
+#include "tests/unit/history/recording_fixture.hpp"
+
+namespace holdfast::cohort_tests {
+namespace {
+
+using holdfast::base::recorded_event;
+using kind = recorded_event::kind;
+using how = recorded_event::ending;
+
+class recorded_events : public a_cohort {
+ protected:
+  recorded_events() { rules.recording = &recording; }
+
+  std::vector<holdfast::history::client_event> events() {
+    return recording.read(INT64_MAX / 2).events;
+  }
+  std::vector<kind> kinds() {
+    std::vector<kind> out;
+    for (const auto& e : events()) out.push_back(e.what());
+    return out;
+  }
+  std::int64_t now() { return env.now().time_since_epoch().count(); }
+
+  holdfast::history::recording_in_memory recording;
+};
+
+TEST_F(recorded_events, are_a_grant_and_its_end) {
+  caller a;
+  enter(a);
+  env.freeze(1s);
+  granted_claim();
+  const std::int64_t granted = now();
+  env.freeze(1s);
+  leave(a);
+  EXPECT_EQ(kinds(), (std::vector{kind::asked, kind::granted, kind::ended}));
+  const auto all = events();
+  EXPECT_EQ(all[1].time, granted);
+  EXPECT_EQ(all[1].since, all[0].time);
+  EXPECT_EQ(all[1].token, 7 * 1024);
+  EXPECT_EQ(all[1].deadline, granted + std::chrono::nanoseconds(30s).count());
+  EXPECT_GE(all[2].since, granted);
+  EXPECT_LE(all[2].since, granted + std::chrono::nanoseconds(1ms).count());
+  EXPECT_EQ(all[2].reason(), static_cast<unsigned>(how::released));
+  EXPECT_EQ(recording.read(INT64_MAX / 2).locks.at(all[2].lock).name, "x");
+}
+
+TEST_F(recorded_events, end_before_the_release_is_sent) {
+  caller a;
+  enter(a);
+  granted_claim();
+  machine.leave(*a.granted, nullptr, env.now());
+  EXPECT_EQ(kinds().back(), kind::ended);
+  said(claim_record::release);
+}
+
+TEST_F(recorded_events, are_a_loss_and_the_doubt_before_it) {
+  caller a;
+  enter(a);
+  granted_claim();
+  env.freeze(28s);
+  tick();
+  EXPECT_EQ(kinds().back(), kind::doubted);
+  env.freeze(3s);
+  tick();
+  EXPECT_EQ(events().back().what(), kind::ended);
+  EXPECT_EQ(events().back().reason(), static_cast<unsigned>(how::ran_out));
+  leave(a);
+  EXPECT_EQ(std::ranges::count(kinds(), kind::ended), 1);
+}
+
+TEST_F(recorded_events, are_a_loss_that_no_timer_has_seen) {
+  caller a;
+  enter(a);
+  granted_claim();
+  env.freeze(31s);
+  leave(a);
+  EXPECT_EQ(events().back().reason(), static_cast<unsigned>(how::ran_out));
+}
+
+TEST_F(recorded_events, are_a_refusal_with_its_reason) {
+  caller a;
+  a.request.one_attempt = true;
+  enter(a);
+  machine.on_refused(*said(claim_record::acquire), {holdfast::errc::timed_out, {}});
+  complete_answered();
+  EXPECT_EQ(kinds(), (std::vector{kind::asked, kind::refused}));
+  EXPECT_EQ(events().back().reason(), static_cast<unsigned>(holdfast::errc::timed_out));
+  EXPECT_EQ(events().back().since, events().front().time);
+}
+
+TEST_F(recorded_events, are_one_confirmation_each_second) {
+  caller a;
+  enter(a);
+  claim_record* const c = granted_claim();
+  for (int i = 0; i < 10; ++i) {
+    env.freeze(250ms);
+    machine.on_extended(*c, env.now() + 30s, 0, env.now());
+  }
+  EXPECT_EQ(std::ranges::count(kinds(), kind::confirmed), 3);
+}
+
+TEST_F(recorded_events, are_one_standstill_of_the_process) {
+  caller a;
+  enter(a);
+  granted_claim();
+  const std::int64_t due = machine.next_tick().time_since_epoch().count();
+  env.freeze(25s);
+  tick();
+  tick();
+  const auto all = events();
+  ASSERT_EQ(std::ranges::count(kinds(), kind::late), 1);
+  EXPECT_EQ(all.at(2).since, due);
+  EXPECT_EQ(all.at(2).time, now());
+}
+
+}  // namespace
+}  // namespace holdfast::cohort_tests

@@ -1,0 +1,165 @@
+#include "io/recording_file.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "history/recording.hpp"
+#include "testkit/servers/scratch_folder.hpp"
+
+namespace holdfast::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class recording_file : public ::testing::Test {
+ protected:
+  recording_file() { record_in(folder()); }
+  ~recording_file() override { record_in("off"); }
+
+  static void record_in(const std::string& where) {
+    ::setenv("HOLDFAST_RECORDER", where.c_str(), 1);
+  }
+  std::string folder() const { return scratch_.path() / "recordings"; }
+  std::unique_ptr<base::recording> make(base::failure& why) const {
+    return make_recording_file({"redis://db", false}, why);
+  }
+  std::unique_ptr<base::recording> make() const {
+    base::failure why;
+    auto made = make(why);
+    EXPECT_TRUE(made) << why.text;
+    return made;
+  }
+  std::string refusal() const {
+    base::failure why;
+    EXPECT_FALSE(make(why));
+    EXPECT_TRUE(why.code);
+    return why.text;
+  }
+  history::recordings read() const {
+    const std::vector folders{folder()};
+    return history::read_recordings(folders, history::moment::now());
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder()), fs::directory_iterator()));
+  }
+
+  testkit::scratch_folder scratch_;
+};
+
+TEST_F(recording_file, is_of_this_user_alone) {
+  const auto made = make();
+  struct stat st;
+  ASSERT_EQ(::stat(folder().c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0700u);
+  for (const auto& file : fs::directory_iterator(folder())) {
+    ASSERT_EQ(::stat(file.path().c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0600u);
+  }
+}
+
+TEST_F(recording_file, is_read_while_its_process_lives_and_after_it) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    base::failure why;
+    const auto made = make_recording_file({"redis://db", false}, why);
+    base::recorded_event e;
+    e.time = 1;
+    e.name = made->position_of(0, "nightly", {});
+    e.details = base::recorded_event::pack(base::recorded_event::kind::granted, 0, 0, 0);
+    made->append(e);
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const auto all = read();
+  ASSERT_EQ(all.clients.size(), 1u);
+  const auto& one = all.clients.front();
+  EXPECT_EQ(one.pid, child);
+  EXPECT_EQ(one.store, "redis://db");
+  EXPECT_GT(one.process_start, 0u);
+  EXPECT_FALSE(one.program.empty());
+  EXPECT_FALSE(one.is_closed);
+  ASSERT_EQ(one.events.size(), 1u);
+  EXPECT_EQ(one.locks.at(one.events[0].lock).name, "nightly");
+}
+
+TEST_F(recording_file, says_that_its_client_was_closed) {
+  make().reset();
+  EXPECT_TRUE(read().clients.at(0).is_closed);
+}
+
+TEST_F(recording_file, is_off_without_a_failure) {
+  for (const char* const word : {"off", "0", "no", "false"}) {
+    record_in(word);
+    base::failure why;
+    EXPECT_FALSE(make(why)) << word;
+    EXPECT_FALSE(why.code) << why.text;
+  }
+}
+
+TEST_F(recording_file, needs_an_absolute_path) {
+  record_in("recordings");
+  EXPECT_EQ(refusal(), "HOLDFAST_RECORDER is neither off nor an absolute path");
+}
+
+TEST_F(recording_file, is_not_created_in_a_directory_that_others_may_use) {
+  fs::create_directory(folder());
+  fs::permissions(folder(), fs::perms(0750));
+  EXPECT_EQ(refusal(), folder() + " is open to other users: chmod 700 it");
+}
+
+TEST_F(recording_file, is_not_created_behind_a_symbolic_link) {
+  fs::create_directory(scratch_.path() / "target");
+  fs::permissions(scratch_.path() / "target", fs::perms(0700));
+  fs::create_directory_symlink(scratch_.path() / "target", folder());
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(recording_file, is_not_created_under_a_limit_of_file_sizes) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit low{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &low);
+    base::failure why;
+    const bool is_refused = !make_recording_file({"redis://db", false}, why) && why.code;
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(recording_file, makes_the_oldest_of_ended_processes_leave) {
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  const auto mine = make();
+  for (int i = 0; i < 70; ++i)
+    std::ofstream(folder() + '/' + std::to_string(dead) + '-' + std::to_string(i) + ".recording");
+  std::ofstream(folder() + "/another file");
+  const auto second = make();
+  EXPECT_LE(files(), 64u);
+  EXPECT_EQ(read().clients.size(), 2u);  // of the process that lives
+  EXPECT_TRUE(fs::exists(folder() + "/another file"));
+}
+
+TEST_F(recording_file, that_is_no_recording_is_named) {
+  const auto mine = make();
+  std::ofstream(folder() + "/1-1.recording") << "something else";
+  const auto all = read();
+  EXPECT_EQ(all.clients.size(), 1u);
+  EXPECT_EQ(all.unreadable,
+            std::vector{"cannot read " + folder() + "/1-1.recording: it is not a recording"});
+}
+
+}  // namespace
+}  // namespace holdfast::io
