@@ -47,8 +47,8 @@ recorded_event cohort_effects::event_at(const detail::local_lock& home, time_poi
   return e;
 }
 
-// Rounded up: an overlap that did not exist must not be found. One exclusive turn is held at a time;
-// of other turns it is not known which grant was theirs.
+// Rounded up: an overlap that did not exist must not be found. One exclusive turn is held at a
+// time; of other turns it is not known which grant was theirs.
 std::int64_t cohort_effects::last_grant(const turn& t, std::int64_t now) const {
   if (t.is_share || t.home.permits() > 0 || recorded_grant_ == 0) return 0;
   return std::min(now, rules_.recording->began() + recorded_grant_ * std::int64_t{1'000'000});
