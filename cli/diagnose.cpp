@@ -15,7 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::size_t column_of_what = 6, column_of_text = 20, width = 100;
+constexpr std::size_t column_of_what = 6, column_of_text = 20, width_of_text = 100;
 
 std::string word_for(finding_grade g) {
   switch (g) {
@@ -31,7 +31,7 @@ void append_folded(std::string& to, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const bool is_first = column == column_of_text;
-    if (!is_first && column + 1 + end > width) {
+    if (!is_first && column + 1 + end > width_of_text) {
       to.append("\n").append(column_of_text, ' ');
       column = column_of_text;
     } else if (!is_first) {

@@ -73,13 +73,13 @@ std::string timeline_of(const explanation& e, std::size_t lines) {
   std::string out;
   if (first > 0)
     out += "(" + counted(first, "earlier event", "earlier events") + "; -n 0 prints all)\n";
-  std::size_t width = 0;
+  std::size_t longest = 0;
   for (std::size_t i = first; i < e.timeline.size(); ++i)
-    width = std::max(width, process_of(e, e.timeline[i].client).size());
+    longest = std::max(longest, process_of(e, e.timeline[i].client).size());
   for (std::size_t i = first; i < e.timeline.size(); ++i) {
     const timeline_entry& t = e.timeline[i];
     std::string who = process_of(e, t.client);
-    who.resize(width, ' ');
+    who.resize(longest, ' ');
     out += clock_time(e, t.time, true) + "  " + who + "  " + t.text;
     if (locks.size() > 1 && std::string_view(t.event) != "late")
       out += "  [" + e.lock_name(t.client, t.lock) + ']';

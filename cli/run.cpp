@@ -110,8 +110,8 @@ int obtain(lock_wait& lock) {
 int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
   try {
     const int code = run_job(arguments, lock, signals);
-    const bool ours = give_back(lock, shown_names(arguments));
-    return ours ? code : exit_lost;
+    const bool is_ours = give_back(lock, shown_names(arguments));
+    return is_ours ? code : exit_lost;
   } catch (...) {
     give_back(lock, shown_names(arguments));
     throw;

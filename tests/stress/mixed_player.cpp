@@ -5,8 +5,8 @@
 namespace stress {
 
 using holdfast::lease;
-using holdfast::testkit::deadline_of;
 using holdfast::history::result;
+using holdfast::testkit::deadline_of;
 
 namespace {
 

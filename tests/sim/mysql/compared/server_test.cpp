@@ -129,6 +129,22 @@ TEST_F(mysql_server_model, a_transaction_reads_what_was_there_at_its_first_read)
   expect_same(a, real_a, count);
 }
 
+TEST_F(mysql_server_model, a_list_of_holders_is_read_page_by_page) {
+  server_pair both;
+  const std::uint64_t a = both.connect();
+  testkit::mariadb_link real_a = both.link();
+  for (const std::string_view name : {"y", "x", "z"}) {
+    const mysql::retrying::lock_request mine{.name = name, .owner = "o", .ttl = 10s};
+    expect_same_rows(both, a, real_a, both.texts.create(name));
+    expect_same_rows(both, a, real_a, both.texts.try_lock(mine, 0));
+  }
+  const mysql::retrying::lock_request member{.name = "x", .owner = "m", .ttl = 10s};
+  expect_same_rows(both, a, real_a, both.texts.add_member(member, 7));
+  for (const std::int64_t limit : {1, 2, 10})
+    expect_same_rows(both, a, real_a, both.texts.page_of_holders("", {}, limit));
+  expect_same_rows(both, a, real_a, both.texts.holders_of("x"));
+}
+
 TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_connection) {
   server_pair both;
   const mysql::named::statements texts("test", "");

@@ -25,5 +25,7 @@ inline sql_cell text_cell(std::string bytes) {
 
 // '1970-01-01', the only form of a time that the strategies write as text. {}: it is not one.
 std::optional<std::int64_t> time_of(const std::string& text);
+// '1970-01-01 00:00:00.000000', as the server shows it.
+std::string text_of_time(std::int64_t us);
 
 }  // namespace holdfast::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 namespace holdfast::sim {
@@ -18,6 +19,21 @@ std::optional<std::int64_t> time_of(const std::string& text) {
   const std::chrono::sys_days days =
       std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day);
   return std::chrono::microseconds(days.time_since_epoch()).count();
+}
+
+std::string text_of_time(std::int64_t us) {
+  using namespace std::chrono;
+  const microseconds all(us);
+  const sys_days day(floor<days>(all));
+  const year_month_day date(day);
+  const hh_mm_ss clock(all - day.time_since_epoch());
+  char out[64];
+  std::snprintf(out, sizeof out, "%04d-%02u-%02u %02d:%02d:%02d.%06d", int{date.year()},
+                unsigned{date.month()}, unsigned{date.day()},
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()),
+                static_cast<int>(clock.subseconds().count()));
+  return out;
 }
 
 namespace {

@@ -16,7 +16,7 @@ std::optional<std::string> text_of(const sql_cell& c) {
   switch (c.is) {
     case sql_cell::number: return std::to_string(c.value);
     case sql_cell::text: return c.bytes;
-    case sql_cell::time: throw unknown_sql("a time is selected");
+    case sql_cell::time: return text_of_time(c.value);
     default: return std::nullopt;
   }
 }
@@ -30,7 +30,7 @@ void require_end(const sql_words& w) {
 model_reply model_tables::execute(std::string_view statement, std::int64_t now) {
   sql_words w(statement);
   context c{.now = now};
-  if (w.skip("SELECT")) return select(w, c);
+  if (w.skip("SELECT") || w.is_next("(")) return select(w, c);
   if (w.skip("INSERT")) return insert(w, std::move(c));
   if (w.skip("UPDATE")) return update(w, std::move(c));
   if (w.skip("DELETE")) return remove(w, std::move(c));
@@ -123,11 +123,11 @@ model_reply model_tables::create(sql_words& w) {
 }
 
 model_reply model_tables::select(sql_words& w, const context& c) {
-  model_reply out = select_one(w, c);
+  model_reply out = select_part(w, c);
   while (out.error == 0 && w.skip("UNION")) {
     w.require("ALL");
-    w.require("SELECT");
-    model_reply more = select_one(w, c);
+    if (!w.is_next("(")) w.require("SELECT");
+    model_reply more = select_part(w, c);
     if (more.error != 0) return more;
     out.rows.insert(out.rows.end(), more.rows.begin(), more.rows.end());
   }
@@ -135,6 +135,15 @@ model_reply model_tables::select(sql_words& w, const context& c) {
   if (w.skip("ORDER")) sort(out.rows, w);
   if (w.skip("FOR")) w.require("UPDATE");
   require_end(w);
+  return out;
+}
+
+// In parentheses, or behind its SELECT.
+model_reply model_tables::select_part(sql_words& w, const context& c) {
+  if (!w.skip("(")) return select_one(w, c, false);
+  w.require("SELECT");
+  model_reply out = select_one(w, c, true);
+  if (out.error == 0) w.require(")");
   return out;
 }
 
@@ -163,7 +172,8 @@ void model_tables::sort(std::vector<sql_row_seen>& rows, sql_words& w) {
   });
 }
 
-model_reply model_tables::select_one(sql_words& w, context c) {
+// In parentheses, rows may be ordered by columns and limited.
+model_reply model_tables::select_one(sql_words& w, context c, bool is_enclosed) {
   std::vector<sql_expression> wanted, conditions;
   do {
     wanted.push_back(sql_expression::parse(w));
@@ -174,16 +184,33 @@ model_reply model_tables::select_one(sql_words& w, context c) {
   if (!t) return absent;
   c.sources.push_back({name, t});
   if (w.skip("WHERE")) conditions.push_back(sql_expression::parse(w));
+  std::vector<std::size_t> matches;
+  for_each_match(c, conditions, [&] { matches.push_back(c.sources[0].row); });
+  if (is_enclosed && w.skip("ORDER")) order(matches, *t, w);
+  if (w.skip("LIMIT")) matches.resize(std::min(matches.size(), std::stoul(w.take().as)));
   model_reply out;
-  if (w.skip("LIMIT")) {  // of a probe, which may name columns of any type
-    if (w.take().as != "0") throw unknown_sql("a limit other than 0");
-    return out;
+  for (const std::size_t row : matches) {
+    c.sources[0].row = row;
+    auto& shown = out.rows.emplace_back();
+    for (const sql_expression& e : wanted) shown.push_back(text_of(e.value(scope(c))));
   }
-  for_each_match(c, conditions, [&] {
-    auto& row = out.rows.emplace_back();
-    for (const sql_expression& e : wanted) row.push_back(text_of(e.value(scope(c))));
-  });
   return out;
+}
+
+// ORDER BY expires_at,name
+void model_tables::order(std::vector<std::size_t>& rows, const sql_table& t, sql_words& w) {
+  w.require("BY");
+  std::vector<std::size_t> columns;
+  do {
+    columns.push_back(t.column(w.take_name()));
+  } while (w.skip(","));
+  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
+    for (const std::size_t column : columns) {
+      const sql_cell &x = t.rows[a][column], &y = t.rows[b][column];
+      if (!(x == y)) return x.value != y.value ? x.value < y.value : x.bytes < y.bytes;
+    }
+    return false;
+  });
 }
 
 model_reply model_tables::insert(sql_words& w, context c) {

@@ -57,7 +57,9 @@ class model_tables {
 
   model_reply create(sql_words&);
   model_reply select(sql_words&, const context&);
-  model_reply select_one(sql_words&, context);
+  model_reply select_part(sql_words&, const context&);
+  model_reply select_one(sql_words&, context, bool is_enclosed);
+  static void order(std::vector<std::size_t>& rows, const sql_table&, sql_words&);
   static void sort(std::vector<sql_row_seen>&, sql_words&);
   model_reply insert(sql_words&, context);
   model_reply update(sql_words&, context);
