@@ -12,7 +12,7 @@ endfunction()
 contract_process(contract_process testkit)
 set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
   HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process
-  HOLDFAST_RECORDER=${CMAKE_CURRENT_BINARY_DIR}/recordings)
+  HOLDFAST_RECORDER=/dev/shm/holdfast-tests)
 
 # Layouts of one recipe differ by their codecs, which the unit tests play: other layouts stand for
 # these in the sanitizers' builds and in that of Clang. The rounds of Redlock are played by its unit
@@ -26,7 +26,7 @@ holdfast_add_tests(contract_tests DIR contract TIMEOUT 300 LONG "b1[45]_"
   RULES ${backend_rules} ${mission_rules} "_ensemble_zookeeper$=long"
     "_((sentinel|cluster)(_redisson)?|shards)_redis$=long"
     "/(exclusive|shared|writer)[.].*_(records|for_update)_mysql$=long"
-    "_(${codec_layout})_redis$=codec" "_(kazoo(_rw)?|node)_zookeeper$=codec"
+    "_(setnx|getset|redisson_spin)_redis$=long" "_(${codec_layout})_redis$=codec" "_(kazoo(_rw)?|node)_zookeeper$=codec"
   TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")
 
 if(HOLDFAST_SANITIZED_TESTS)
