@@ -27,7 +27,7 @@ struct own_lock {
         client(holdfast::client::open(server.url() + "?strategy=" + strategy)),
         lock(client.mutex("order")),
         link(server.link()) {
-    (void)lock.acquire();  // which creates what is locked
+    lock.acquire().release();  // which creates what is locked
     link.query("SET autocommit=0");
   }
 
