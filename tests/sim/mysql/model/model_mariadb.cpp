@@ -309,13 +309,15 @@ const sql_table* model_mariadb::table(const std::string& name) {
 
 // The rows that it has locked, as they were before.
 void model_mariadb::put_back(const session& c, sql_tables& to) {
-  for (const auto& [key, rows] : c.before) {
-    const auto found = to.find(key.first);
+  for (const auto& each : c.before) {
+    const auto& [table, name] = each.first;
+    const auto found = to.find(table);
     if (found == to.end()) continue;
+    std::vector<sql_cells>& all = found->second.rows;
+    const sql_cell mine = text_cell(name);
     const std::size_t column = found->second.column("name");
-    std::erase_if(found->second.rows,
-                  [&](const sql_cells& row) { return row[column].bytes == key.second; });
-    found->second.rows.insert(found->second.rows.end(), rows.begin(), rows.end());
+    std::erase_if(all, [&](const sql_cells& row) { return row[column] == mine; });
+    all.insert(all.end(), each.second.begin(), each.second.end());
   }
 }
 
