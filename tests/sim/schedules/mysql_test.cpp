@@ -27,7 +27,7 @@ TEST_P(sim_mysql, all_promises_are_kept_when_clients_crash) {
 }
 
 TEST_P(sim_mysql, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
-  expect_all_well(1500, flavour::any);
+  expect_all_well(1000, flavour::any);
 }
 
 TEST_P(sim_mysql, a_schedule_is_its_seed) {
