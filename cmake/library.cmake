@@ -9,9 +9,12 @@ foreach(folder IN ITEMS base seam claim cohort api multi guards LISTS holdfast_b
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(APPEND holdfast_sources ${found})
 endforeach()
-# In pieces of their own: a program that does not call the C API links none of it.
+# In pieces of their own: a program that does not call the C API links none of it. Where everything
+# is one unit, so is that.
 file(GLOB holdfast_c_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/c/*.cpp)
-set_source_files_properties(${holdfast_c_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+if(NOT CMAKE_UNITY_BUILD)
+  set_source_files_properties(${holdfast_c_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
 list(APPEND holdfast_sources ${holdfast_c_sources})
 if(NOT HOLDFAST_WITH_MEMORY)
   list(FILTER holdfast_sources EXCLUDE REGEX "/src/guards/memory_store[.]cpp$")
