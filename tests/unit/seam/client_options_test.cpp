@@ -14,6 +14,7 @@ using holdfast::lock_error;
 using holdfast::url;
 using holdfast::seam::parse_duration;
 using holdfast::seam::read_client_options;
+using holdfast::seam::without_client_options;
 
 std::string refusal_of(std::string_view query) {
   try {
@@ -80,7 +81,9 @@ TEST(client_options, name_the_url_and_the_range) {
 
 // The values of all others are blanked: they may be passwords.
 TEST(client_options, are_shown_with_their_values_when_they_exist) {
-  for (const std::string place : {"file:", "memory:", "rediss://h"}) {
+  for (const std::string place :
+       {"file:", "memory:", "rediss://h", "rediss+sentinel://h/m", "rediss+cluster://h",
+        "redlocks://a,b,c", "rediss+shards://a,b", "zookeepers://h", "mysql://h/d"}) {
     std::string said;
     try {
       (void)holdfast::client::open(place + "?no-such-option=canary");
@@ -97,6 +100,18 @@ TEST(client_options, are_shown_with_their_values_when_they_exist) {
     }
     EXPECT_GT(count, 15u) << said;
   }
+}
+
+// Names in one table and in another are different locks: `holdfast explain` has to tell them apart.
+TEST(client_options, are_left_out_of_what_identifies_a_store_and_no_other_option_is) {
+  const auto identity = [](const char* text) {
+    return without_client_options(url::parse(text).text());
+  };
+  EXPECT_EQ(identity("mysql://me:canary@h/db?ttl=5s&strategy=row&metrics=1&table=a"),
+            "mysql://h/db?strategy=row&table=a");
+  for (const char* option : {"strategy=named", "table=b", "key-column=k", "prefix=p", "layout=lua"})
+    EXPECT_EQ(identity((std::string("mysql://h/db?recorder=1&") + option).c_str()),
+              std::string("mysql://h/db?") + option);
 }
 
 TEST(duration, is_read_with_its_unit) {
