@@ -26,8 +26,10 @@ class last_replies final : public io::blocking_wait {
 
 }  // namespace
 
-seam::backend open(const seam::open_args& o) {
-  auto made = std::make_unique<backend>(o.env, read_settings(o));
+seam::backend open(const seam::open_args& o) { return open(o, {}); }
+
+seam::backend open(const seam::open_args& o, const connector_maker& over) {
+  auto made = std::make_unique<backend>(o.env, read_settings(o), over);
   made->connect(o.stop);
   const seam::store_family stores = made->stores();
   return {std::move(made), stores};

@@ -13,6 +13,7 @@ namespace holdfast::mysql {
 
 // mysql:. Connects and greets the server. Throws lock_error.
 seam::backend open(const seam::open_args&);
+seam::backend open(const seam::open_args&, const connector_maker& over);
 // The statements that create the tables of the URL's strategy. Connects to nothing. Throws
 // lock_error.
 std::vector<std::string> schema(const seam::open_args&);

@@ -217,6 +217,7 @@ bool transport::returns(lane l) const noexcept {
 
 // Jobs of the queue for which a connection is missing, and not another statement's end.
 std::size_t transport::startable(const group& g) {
+  if (g.queue.empty()) return 0;
   std::unordered_set<std::size_t> taken;
   const auto take = [&](const auto& of) {
     bool is_free = true;
@@ -234,14 +235,16 @@ std::size_t transport::startable(const group& g) {
 
 void transport::open_more(lane l, time_point now) {
   group& g = of(l);
+  const bool kills = l == lane::commands && !kills_.empty() && !is_killing_;
+  const bool is_first = l == lane::commands && !was_ready_ && !refused_;
+  const bool needs_one = kills || is_first || returns(l);
+  if (!primary_ && (needs_one || !g.queue.empty())) return choose_primary(now);
+  if (g.members.size() >= g.most) return;
   const auto opening =
       static_cast<std::size_t>(std::ranges::count_if(g.members, [](const member& m) {
         return !m.connection->is_greeted();
       }));
-  const bool kills = l == lane::commands && !kills_.empty() && !is_killing_;
-  const bool is_first = l == lane::commands && !was_ready_ && !refused_;
-  std::size_t wanted = startable(g) + (kills || is_first || returns(l) ? 1 : 0);
-  if (wanted > 0 && !primary_) return choose_primary(now);
+  std::size_t wanted = startable(g) + (needs_one ? 1 : 0);
   if (g.failures > 0) wanted = std::min<std::size_t>(wanted, 1);
   for (std::size_t n = opening; n < wanted && g.members.size() < g.most; ++n) {
     if (now < g.retry_at) {

@@ -11,7 +11,6 @@ orphan::orphan(strategy& s, const claim& c, time_point end)
     : claims::orphan(end),
       home_(s),
       name_(c.name),
-      order_(s.order_of(c.name)),
       owner_(base::text_of(c.owner_id)),
       mode_(c.details.mode) {}
 
@@ -19,7 +18,7 @@ orphan::orphan(strategy& s, const claim& c, time_point end)
 withdrawal orphan::withdraw(time_point now) {
   const bool follows = !base::planted(base::mutant::withdrawal_overtakes);
   home_.over().submit(lane::commands, home_.texts().release(name_, owner_, mode_), *this, now,
-                      follows ? order_ : 0);
+                      follows ? home_.order_of(name_) : 0);
   return withdrawal::sent;
 }
 

@@ -86,9 +86,7 @@ class orphan final : public claims::orphan, public statement_handler {
   void on_cut(const failure&, const reply_context&) override;
 
   strategy& home_;
-  const std::string name_;
-  const std::size_t order_;  // of transport::submit()
-  const std::string owner_;
+  const std::string name_, owner_;
   const lock_mode mode_;
 };
 

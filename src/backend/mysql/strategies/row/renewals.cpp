@@ -21,9 +21,7 @@ constexpr std::size_t batch_max = 256;
 
 }  // namespace
 
-// The core repeats a renewal that is not answered in time: the newer one counts.
 void renewals::add(const claim& c, time_point now) {
-  std::erase_if(waiting_, [&](const item& i) { return i.whose == c.place(); });
   waiting_.push_back({.whose = c.place(),
                       .epoch = c.recipe().epoch(),
                       .ticket = c.ticket(),
@@ -34,9 +32,10 @@ void renewals::add(const claim& c, time_point now) {
   if (sent_.empty()) send(now);
 }
 
+// The core repeats a renewal that is not answered in time: the newest one counts.
 bool renewals::awaits(const item& i) const noexcept {
   const claim* const c = home_.claim_of(i.whose);
-  return c && c->recipe().epoch() == i.epoch && c->recipe().is_held();
+  return c && c->recipe().epoch() == i.epoch && c->ticket() == i.ticket && c->recipe().is_held();
 }
 
 // The first that waits, and those that the same statement can renew.
