@@ -71,6 +71,12 @@ moment world::delay_of_connect() {
 
 bool world::greets_in_part() { return time.now() < greets_in_part_until_ && chance.chance(0.5); }
 
+std::vector<std::string> world::lock_names() const {
+  std::vector<std::string> out;
+  for (int i = 0; i < schedule.locks; ++i) out.push_back(lock_name(i));
+  return out;
+}
+
 std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, base::stream_events& e,
                                        const std::string& host) {
   auto made = std::make_shared<pipe>(*this, m, l, e, ++pipes_, host);

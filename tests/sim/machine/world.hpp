@@ -85,6 +85,7 @@ class world {
                                   const std::string& host);
 
   std::string lock_name(int i) const { return "lock" + std::to_string(i); }
+  std::vector<std::string> lock_names() const;
   moment lease_max() const { return schedule.ttl * 2 * 102 / 100; }  // by the slowest clock
   bool acts(std::string_view client) const;  // it lives, and does not stand still
   // Users that wait for the lock, of acting clients or of one client; without those that wait for a

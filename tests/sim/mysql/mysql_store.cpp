@@ -20,13 +20,9 @@ namespace {
 constexpr std::chrono::microseconds epoch_of_server{1'700'000'000'000'000};
 
 seam::backend open_on_model(const seam::open_args& o) {
-  auto made = std::make_unique<mysql::backend>(o.env, mysql::read_settings(o),
-                                               [](io::client_reactor& r, const mysql::endpoint& e) {
-                                                 return std::make_unique<sim_connector>(r, e);
-                                               });
-  made->connect(o.stop);
-  const seam::store_family stores = made->stores();
-  return {std::move(made), stores};
+  return mysql::open(o, [](io::client_reactor& r, const mysql::endpoint& e) {
+    return std::make_unique<sim_connector>(r, e);
+  });
 }
 
 }  // namespace
@@ -35,7 +31,6 @@ mysql_store::mysql_store(world& w)
     : world_(w),
       strategy_(*strategy_named(w.schedule.layout)),
       server_(*this, [this] { return model_mariadb::time_us{wall().count()}; }) {
-  server_.kill_is_forbidden = w.schedule.kill_forbidden;
   // As an operator has made them: a client that is cut while it does is not opened.
   const mysql::row::statements texts(mysql::default_table_of(mysql::default_strategy));
   for (const std::string& text : {texts.create_table(), texts.create_members()})

@@ -78,7 +78,6 @@ plan on_mariadb(plan p, const played_strategy& s) {
   dice d(p.seed ^ 0x6d617269616462);
   p.layout = s.name;
   p.kill_forbidden = false;
-  p.has_small_limits = false;
   draw_trips(p);
   if (s.is_of_connections()) {
     p.locks_are = kind::mutex;

@@ -11,12 +11,9 @@ result play_mysql(const plan& p, std::ostream* trace, recording r) {
                             return std::make_unique<mysql_store>(w);
                           },
                           [](world& w, store_model& s) -> std::unique_ptr<observer> {
-                            std::vector<std::string> names;
-                            for (int i = 0; i < w.schedule.locks; ++i)
-                              names.push_back(w.lock_name(i));
                             const played_strategy& of = *strategy_named(w.schedule.layout);
                             return std::make_unique<judge>(w, of.view(static_cast<mysql_store&>(s),
-                                                                      names));
+                                                                      w.lock_names()));
                           }};
   return play(p, parts, trace, r);
 }

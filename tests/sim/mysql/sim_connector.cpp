@@ -11,29 +11,22 @@ using base::time_point;
 
 namespace {
 
-int hex_digit(char c) noexcept { return c <= '9' ? c - '0' : c - 'a' + 10; }
+bool is_plain(char c) noexcept { return c >= ' ' && c <= '~' && c != '\''; }
 
 // Texts as such in place of hexadecimal literals: for a trace, and for the judge, which looks for
-// owners in what is sent.
+// owners in the statements.
 std::string readable(std::string_view statement) {
+  constexpr std::string_view begin = "x'";
   std::string out;
-  for (std::size_t at = 0; at < statement.size(); ++at) {
-    const std::size_t end =
-        statement.substr(at).starts_with("x'") ? statement.find('\'', at + 2) : statement.npos;
-    if (end == statement.npos) {
-      out += statement[at];
-      continue;
-    }
-    out += '\'';
-    for (std::size_t i = at + 2; i + 1 < end; i += 2) {
-      const int c = hex_digit(statement[i]) * 16 + hex_digit(statement[i + 1]);
-      if (c < ' ' || c > '~' || c == '\'') return std::string(statement);
-      out += static_cast<char>(c);
-    }
-    out += '\'';
-    at = end;
+  for (std::size_t at = statement.find(begin); at != statement.npos; at = statement.find(begin)) {
+    const std::size_t end = statement.find('\'', at + begin.size());
+    const std::string text = unhexed(statement.substr(at + begin.size(), end - at - begin.size()));
+    const bool is_text = std::ranges::all_of(text, is_plain);
+    out.append(statement.substr(0, at));
+    out.append(is_text ? '\'' + text + '\'' : std::string(statement.substr(at, end + 1 - at)));
+    statement.remove_prefix(end + 1);
   }
-  return out;
+  return out.append(statement);
 }
 
 }  // namespace

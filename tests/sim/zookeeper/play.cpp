@@ -11,14 +11,12 @@ result play_zookeeper(const plan& p, std::ostream* trace, recording r) {
                             return std::make_unique<zookeeper_store>(w);
                           },
                           [](world& w, store_model& s) -> std::unique_ptr<observer> {
-                            std::vector<std::string> names;
-                            for (int i = 0; i < w.schedule.locks; ++i)
-                              names.push_back(w.lock_name(i));
                             return std::make_unique<judge>(
-                                w, std::make_unique<nodes_view>(static_cast<zookeeper_store&>(s),
-                                                                *zookeeper_layout_named(
-                                                                    w.schedule.layout),
-                                                                names, w.schedule.permits));
+                                w,
+                                std::make_unique<nodes_view>(static_cast<zookeeper_store&>(s),
+                                                             *zookeeper_layout_named(
+                                                                 w.schedule.layout),
+                                                             w.lock_names(), w.schedule.permits));
                           }};
   return play(p, parts, trace, r);
 }

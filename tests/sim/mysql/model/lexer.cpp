@@ -11,14 +11,14 @@ bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0
 
 int digit_of(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
-std::string unhexed(const std::string& digits) {
+}  // namespace
+
+std::string unhexed(std::string_view digits) {
   std::string out;
   for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
     out += static_cast<char>(digit_of(digits[i]) * 16 + digit_of(digits[i + 1]));
   return out;
 }
-
-}  // namespace
 
 sql_words::sql_words(std::string_view s) {
   const auto until = [&](std::size_t& at, char end) {

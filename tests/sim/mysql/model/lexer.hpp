@@ -13,6 +13,9 @@ class unknown_sql : public std::runtime_error {
   using runtime_error::runtime_error;
 };
 
+// The bytes of a hexadecimal literal, of its digits.
+std::string unhexed(std::string_view digits);
+
 struct sql_word {
   enum kind : unsigned char { end, name, quoted_name, number, text, sign } is = end;
   std::string as;  // a text: its bytes

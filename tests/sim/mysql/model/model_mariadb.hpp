@@ -62,7 +62,6 @@ class model_mariadb {
   void refuse_writes(unsigned error) noexcept { refusal_ = error; }
   bool has_killed() const noexcept { return !dying_.empty(); }
   void end_killed();  // connections: KILL does not wait for their end
-  bool kill_is_forbidden = false;
 
   void make_table(const std::string& statement) { model_tables(tables_).execute(statement, 0); }
   std::uint64_t locks_row(const std::string& table, const std::string& name) const;  // 0: none does
