@@ -16,8 +16,8 @@ skip() {
 
 # Types of the standard library are left out: they have an ABI of their own.
 describe_types() {
-  ${CXX:-g++} -std=c++20 -g -O0 -fPIC -shared -I"$source/include" "$source/tests/consumer/abi.cpp" \
-    -o "$scratch/libtypes.so"
+  ${CXX:-g++} -std=c++20 -g -O0 -fPIC -shared -I"$source/include" -ffile-prefix-map="$source/=" \
+    "$source/tests/consumer/abi.cpp" -o "$scratch/libtypes.so"
   abidw --headers-dir "$source/include/holdfast" --drop-private-types --no-show-locs \
     --no-corpus-path --no-comp-dir-path --no-elf-needed --no-parameter-names --no-architecture \
     --no-write-default-sizes --suppressions "$ledger/suppressed.ini" \
