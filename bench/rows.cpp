@@ -75,8 +75,8 @@ constexpr row table[] = {
 #ifdef HOLDFAST_WITH_MYSQL
     {"mysql/optimistic", measure::ratio, "updates per second", mysql_optimistic},
     {"mysql/optimistic-hot", measure::ratio, "updates per second", mysql_optimistic_hot},
-    {"mysql/w1-named", measure::ratio, "cycles per second", mysql_named},
-    {"mysql/w1-for-update", measure::ratio, "cycles per second", mysql_for_update},
+    {"mysql/w1-named", measure::ratio, cycles, mysql_named},
+    {"mysql/w1-for-update", measure::ratio, cycles, mysql_for_update},
     {"mysql/w1-row", measure::ratio, cycles, mysql_row_confirmed},
     {"mysql/w2-row", measure::ratio, cycles, mysql_own_rows},
     {"mysql/w3-row", measure::ratio, acquisitions, mysql_row_contenders},

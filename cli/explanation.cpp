@@ -53,39 +53,21 @@ std::string text_of_refusal(const client_event& e) {
 timeline_entry entry_of(const client_event& e, std::size_t client,
                         const history::recorded_lock& lock) {
   timeline_entry out{.time = e.time, .client = client, .lock = e.lock, .token = e.token};
+  const auto say = [&out](const char* event, std::string text) {
+    out.event = event;
+    out.text = std::move(text);
+  };
   switch (e.what()) {
-    case kind::asked:
-      out.event = "waits";
-      out.text = "waits for it";
-      break;
-    case kind::granted:
-      out.event = "acquired";
-      out.text = text_of_grant(e, lock);
-      break;
-    case kind::refused:
-      out.event = "refused";
-      out.text = text_of_refusal(e);
-      break;
-    case kind::downgraded:
-      out.event = "downgraded";
-      out.text = "became a reader";
-      break;
-    case kind::confirmed:
-      out.event = "renewed";
-      out.text = "renewed it";
-      break;
-    case kind::doubted:
-      out.event = "doubted";
-      out.text = "was notified that it may lose it";
-      break;
-    case kind::late:
-      out.event = "late";
-      out.text = "did not run for at least " + spoken_ns(e.time - e.since);
-      break;
+    case kind::asked: say("waits", "waits for it"); break;
+    case kind::granted: say("acquired", text_of_grant(e, lock)); break;
+    case kind::refused: say("refused", text_of_refusal(e)); break;
+    case kind::downgraded: say("downgraded", "became a reader"); break;
+    case kind::confirmed: say("renewed", "renewed it"); break;
+    case kind::doubted: say("doubted", "was notified that it may lose it"); break;
+    case kind::late: say("late", "did not run for at least " + spoken_ns(e.time - e.since)); break;
     case kind::ended: {
       const auto how = static_cast<ending>(e.reason());
-      out.event = how == ending::released || how == ending::closed ? "released" : "lost";
-      out.text = text_of(how);
+      say(how == ending::released || how == ending::closed ? "released" : "lost", text_of(how));
       if (how == ending::released && e.since != 0)
         out.text += " after " + spoken_ns(e.time - e.since);
       break;
