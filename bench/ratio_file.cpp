@@ -15,7 +15,7 @@ using json = nlohmann::ordered_json;
 
 constexpr int ratio_schema = 1;
 
-// What every row of one run has in common.
+// The facts that all rows of one run share.
 json heading_of(const settings& s) {
   const auto where = survey::machine::here();
   json versions = json::object();

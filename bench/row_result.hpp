@@ -1,4 +1,4 @@
-// What came of one row.
+// The result of one row.
 #pragma once
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// What a drill measures, from the history of its workers.
+// The figures of a drill, from the history of its workers.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -19,7 +19,7 @@ struct drill_figures {
   std::size_t other_violations = 0;
   // Exclusive locks only. From the call of the release to the grant of a waiter in another process.
   std::vector<std::chrono::nanoseconds> hand_offs{};
-  // Of a holder that was killed or lost its lease: from its deadline to the next grant.
+  // From the deadline of a holder that was killed or lost its lease to the next grant.
   std::vector<std::chrono::nanoseconds> margins{};
 };
 

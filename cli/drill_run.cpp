@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds recovery_bound = 30s, slice = 500ms, free_bound = 5s;
-// Of locks that do not expire: for so long a worker is stopped.
+// A worker is stopped for so long where locks do not expire.
 constexpr milliseconds usual_lease = 2s;
 constexpr const char* url_variable = "HOLDFAST_URL";
 

@@ -1,4 +1,4 @@
-// What the recordings of this machine say about a lock: a timeline, and what is wrong in it.
+// The recordings of a lock on this machine, as a timeline, and the faults in it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

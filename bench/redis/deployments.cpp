@@ -14,7 +14,7 @@ using namespace holdfast::testkit;
 
 double commands_of(redis_server& server) { return static_cast<double>(bench::commands_of(server)); }
 
-// Of all keys. The memory of the whole server changes with the buffers of connections too.
+// The memory of all keys. That of the whole server changes with the buffers of connections too.
 double memory_of(redis_server& server) {
   return std::stod(server
                        .command({"EVAL",

@@ -24,7 +24,7 @@ struct measurement {
   double others_cpu = 0;       // of other programs, as a share of the machine
   double server_commands = 0;  // those of scripts included; of the attempts that failed too
   double bytes = 0;            // that the workers' clients sent and received
-  // Of a load that holds many locks: memory for each of them, in bytes.
+  // The memory for each lock, in bytes, under a load that holds many of them.
   double client_memory = 0, server_memory = 0;
 };
 

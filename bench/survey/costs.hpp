@@ -1,4 +1,4 @@
-// What an acquisition and a held lock cost.
+// The costs of an acquisition and of a held lock.
 #pragma once
 #include <string>
 #include <vector>

@@ -78,7 +78,7 @@ std::string claims_table(const results& r) {
   return text;
 }
 
-// Of a table in Markdown: the names in the first columns are aligned to the left.
+// A table in Markdown. The names, in the first columns, are aligned to the left.
 std::string markdown_table(const table& rows, std::size_t names) {
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {

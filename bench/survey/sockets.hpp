@@ -10,7 +10,7 @@ namespace survey {
 class new_sockets {
  public:
   new_sockets();
-  // What they have sent and received. Connections that are closed meanwhile do not count.
+  // The sum of the bytes sent and received. Connections that are closed meanwhile do not count.
   double bytes() const;
 
  private:

@@ -15,7 +15,7 @@ double commands_of(const zookeeper_server& server) {
   return at == std::string::npos ? 0 : std::strtod(reply.c_str() + at + 10, nullptr);
 }
 
-// Of the nodes, as the server estimates it.
+// The memory of the nodes, as the server estimates it.
 double memory_of(const zookeeper_server& server) {
   constexpr std::string_view field = "zk_approximate_data_size\t";
   const std::string reply = server.ask("mntr");

@@ -27,7 +27,7 @@ class store_model {
   virtual ~store_model() = default;
   // That the client opens; the options of every store may follow.
   virtual std::string url(int client) const = 0;
-  // What the URL may name.
+  // The backends that the URL may name.
   virtual std::span<const seam::scheme> schemes() const { return seam::schemes(); }
   virtual const seam::capabilities& can() const = 0;
   // How long a waiter may be late for a lock that has become free, where nobody tells it.
