@@ -36,6 +36,17 @@ contenders::contenders(std::uint64_t seed, std::string url, int threads, casting
 
 contenders::~contenders() { ::munmap(shared_, sizeof(shared_state)); }
 
+bool contenders::harass(const harassment& how, const judge& enough) {
+  for (int i = 0; i < how.processes; ++i) add();
+  for (int n = 0; n < how.kills || (n < 10 * how.kills && !enough(history())); ++n) {
+    std::this_thread::sleep_for(how.apart);
+    pause_one(how.longest_pause);
+    kill_one();
+    add();
+  }
+  return finish();
+}
+
 void contenders::add() {
   const auto seed = numbers_();
   const pid_t child = ::fork();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ struct shared_state {  // in memory that all of them share
   std::atomic<bool> over{false};
 };
 
+struct harassment {
+  int processes;
+  int kills;  // at least
+  std::chrono::milliseconds apart, longest_pause;
+};
+
 class contenders {
  public:
   // So many threads in each process, through one client. Histories are written to a folder of its
@@ -29,13 +36,19 @@ class contenders {
   contenders(const contenders&) = delete;
   contenders& operator=(const contenders&) = delete;
 
-  void add();
-  void kill_one();
-  void pause_one(std::chrono::milliseconds longest);
-  bool finish();  // true when all have ended by themselves
+  using judge = std::function<bool(const std::vector<holdfast::history::record>&)>;
+
+  // Starts the processes, and kills and stops one after another until the history shows `enough`,
+  // however slow the machine is; gives up after ten times the kills asked for. Then ends the rest:
+  // true when all of those have ended by themselves.
+  bool harass(const harassment&, const judge& enough);
   std::vector<holdfast::history::record> history() const;
 
  private:
+  void add();
+  void kill_one();
+  void pause_one(std::chrono::milliseconds longest);
+  bool finish();
   std::vector<pid_t>::iterator any();
   [[noreturn]] void run(std::uint64_t seed);
 
