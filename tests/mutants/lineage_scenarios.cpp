@@ -138,6 +138,17 @@ std::string a_promotion_is_noticed_though_nothing_ends() {
   return s.is_ready(lane::commands) ? "the client stays at the older master" : "";
 }
 
+std::string a_master_that_follows_by_a_new_name_is_noticed() {
+  three_lanes s;
+  s.send();
+  s.net.reply(0, "+x\r\n");
+  s.net.time.advance(1200ms);
+  if (s.net.lines.size() > 3) s.greet(3, "r2", "hc", "hb");
+  if (!s.net.received(0).ends_with("INFO replication")) return "its own server is not asked again";
+  s.net.reply(0, redis::replication("hb"));
+  return s.is_ready(lane::commands) ? "the client stays at the older master" : "";
+}
+
 std::string a_lane_without_a_run_id_is_where_the_messages_are() {
   lineage l;
   server_identity elsewhere;
@@ -194,6 +205,7 @@ constexpr scenario of_lineage[] = {
     {mutant::doubt_in_transaction_missed, "redis", a_refused_transaction_puts_the_data_in_doubt},
     {mutant::demoted_master_kept, "redis", a_replica_is_left},
     {mutant::name_not_probed, "redis", a_promotion_is_noticed_though_nothing_ends},
+    {mutant::own_history_not_asked, "redis", a_master_that_follows_by_a_new_name_is_noticed},
     {mutant::leases_unconfirmed, "redis", a_lease_is_confirmed_at_another_server},
     {mutant::moved_lease_undoubted, "redis", a_lease_is_doubtful_until_another_server_confirms_it},
 };

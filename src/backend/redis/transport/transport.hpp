@@ -178,6 +178,17 @@ class transport final : private connection_owner,
     transport& home_;
   };
 
+  // What the commands' server says of its replication, asked because a probe has met a stranger.
+  class history_reply final : public reply_handler {
+   public:
+    explicit history_reply(transport& t) noexcept : home_(t) {}
+
+   private:
+    void on_reply(const value& v, const reply_context& c) override { home_.on_told_again(v, c); }
+    void on_cut(const reply_context&) override {}
+    transport& home_;
+  };
+
   // connection_owner
   bool may_open(connection&, time_point now) override;
   bool accepts(connection&, base::failure& why, time_point now, base::event_queue&) override;
@@ -235,6 +246,8 @@ class transport final : private connection_owner,
   void follow_messages(time_point now);
   void on_confirmed(time_point now);
   void leave(const char* why, time_point now, base::event_queue&);
+  void ask_again(const server_identity& stranger, time_point now);
+  void on_told_again(const value&, const reply_context&);
   void plan_probe(time_point last);
   void probe_if_due(time_point now);
   void request_subscriptions(time_point now);
@@ -268,6 +281,8 @@ class transport final : private connection_owner,
   std::unique_ptr<proof_reply> proofs_[3];  // by lane
   std::optional<std::string> joined_;       // the run_id of the server that commands went to last
   count_reply count_reply_{*this};
+  history_reply history_reply_{*this};
+  server_identity stranger_;      // that the last of these requests was for
   int awaited_counts_ = 0;        // replies to this
   bool awaits_commands_[3] = {};  // by lane: it is to be opened once they have a server
   // The server reports no run_id, and the connection for messages is not known to be to it.

@@ -198,8 +198,31 @@ void transport::on_probed(const server_identity& s, time_point now, event_queue&
       if (!std::exchange(is_confirmed_, true)) on_confirmed(now);
       return;
     case action::move: return leave(leads_on, now, events);
-    default: return;
+    default:
+      if (lineage_.is_stranger(s)) ask_again(s, now);
+      return;
   }
+}
+
+// The commands' server described itself when its connection was made.
+void transport::ask_again(const server_identity& stranger, time_point now) {
+  if (!lineage_.leader().is_known() || base::planted(base::mutant::own_history_not_asked)) return;
+  stranger_ = stranger;
+  submit(history_reply_, now, [](request_writer& w) {
+    command(w.out(), 2) << "INFO"
+                        << "replication";
+  });
+  tick_by(now);
+}
+
+void transport::on_told_again(const value& v, const reply_context& c) {
+  if (!v.is(value::kind::text)) return;
+  server_identity own = lineage_.leader();
+  own.replicas.clear();
+  own.asked_at = c.sent;
+  own.told_at = c.now;
+  read_replication(v.text(), own);
+  if (lineage_.judge_again(own, stranger_) == action::move) leave(leads_on, c.now, c.events);
 }
 
 // While nothing is held or awaited, nobody asks: the first use after that is asked about soon.

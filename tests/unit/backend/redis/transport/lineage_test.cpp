@@ -232,6 +232,27 @@ TEST(redis_lineage, a_probe_at_a_stranger_makes_all_move_the_fifth_time_in_a_row
   EXPECT_EQ(l.judge_probe(stranger), action::move);
 }
 
+TEST(redis_lineage, a_stranger_that_continues_a_new_name_of_the_leader_is_followed) {
+  lineage l;
+  const server_identity stranger = a_master("r2", "hb", "ha9");
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_probe(stranger), action::retry);
+  EXPECT_EQ(l.judge_again(server_a, stranger), action::retry);
+  EXPECT_EQ(l.judge_again(a_master("r1", "ha9"), stranger), action::move);
+  EXPECT_EQ(l.judge_commands(stranger), action::join);
+}
+
+TEST(redis_lineage, what_the_leader_says_again_does_not_end_the_row_of_strangers) {
+  lineage l;
+  const server_identity stranger = a_master("r9", "hz");
+  l.judge_commands(server_a);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(l.judge_probe(stranger), action::retry);
+    EXPECT_EQ(l.judge_again(server_a, stranger), action::retry);
+  }
+  EXPECT_EQ(l.judge_probe(stranger), action::move);
+}
+
 TEST(redis_lineage, a_lane_or_probe_that_sees_the_leader_demoted_makes_all_move) {
   lineage l;
   l.judge_commands(server_a);

@@ -26,12 +26,15 @@ inline std::string bulk(std::string_view text) {
 }
 
 // A server's description of itself in a handshake.
+inline std::string replication(const std::string& history, const std::string& before = "0",
+                               const std::string& role = "master") {
+  return bulk("# Replication\r\nrole:" + role + "\r\nmaster_replid:" + history +
+              "\r\nmaster_replid2:" + before + "\r\n");
+}
 inline std::string introduction(const std::string& run_id, const std::string& history = "h",
                                 const std::string& before = "0") {
   return bulk("id=1 addr=127.0.0.1:9 laddr=127.0.0.1:6379 fd=8") +
-         bulk("# Server\r\nrun_id:" + run_id + "\r\n") +
-         bulk("# Replication\r\nrole:master\r\nmaster_replid:" + history +
-              "\r\nmaster_replid2:" + before + "\r\n");
+         bulk("# Server\r\nrun_id:" + run_id + "\r\n") + replication(history, before);
 }
 // The replies to the whole of it, by a server without a password.
 inline std::string greeting(int id, const std::string& run_id = "r1") {

@@ -117,6 +117,49 @@ TEST_F(redis_transport_servers, a_probe_finds_out_where_the_name_leads) {
   for (const lane l : {lane::commands, lane::messages, lane::renewals}) EXPECT_FALSE(is_ready(l));
 }
 
+class redis_transport_stranger : public redis_transport_servers {
+ protected:
+  // A probe meets a master that continues an unknown history. Returns what the commands request.
+  std::string meet() {
+    have_three();
+    be_in_use();
+    net.received(0);
+    net.time.advance(1200ms);
+    greet(3, "r2", "hc", "hb");
+    reactor.flush();
+    return net.received(0);
+  }
+};
+
+TEST_F(redis_transport_stranger, is_followed_where_the_own_server_has_drawn_the_name_it_continues) {
+  EXPECT_EQ(meet(), "INFO replication");
+  EXPECT_TRUE(is_ready(lane::commands));
+  net.reply(0, replication("hb"));
+  for (const lane l : {lane::commands, lane::messages, lane::renewals}) EXPECT_FALSE(is_ready(l));
+  net.time.advance(0ms);
+  greet(4, "r2", "hc", "hb");
+  EXPECT_TRUE(is_ready(lane::commands));
+}
+
+TEST_F(redis_transport_stranger, is_not_followed_where_the_own_server_is_what_it_was) {
+  meet();
+  net.reply(0, replication("ha"));
+  EXPECT_TRUE(is_ready(lane::commands));
+  EXPECT_TRUE(agrees());
+}
+
+TEST_F(redis_transport_stranger, shows_that_the_own_server_has_become_a_replica) {
+  meet();
+  net.reply(0, replication("hc", "hb", "slave"));
+  EXPECT_FALSE(is_ready(lane::commands));
+}
+
+TEST_F(redis_transport_stranger, changes_nothing_where_the_own_server_does_not_tell) {
+  meet();
+  net.reply(0, "-NOPERM no\r\n");
+  EXPECT_TRUE(is_ready(lane::commands));
+}
+
 TEST_F(redis_transport_servers, a_probe_at_the_same_server_changes_nothing) {
   have_three();
   be_in_use();
