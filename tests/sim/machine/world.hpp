@@ -79,6 +79,7 @@ class world {
   void disconnect(pipe&);
   void cut_connections_to(int server, double share);
   int pipes_made() const noexcept { return pipes_; }
+  bool has_connection_to(int server) const;
   // Whether all living clients have sent requests to it over connections made later than that.
   bool all_have_seen(int server, int later_than) const;
   std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, base::stream_events&,

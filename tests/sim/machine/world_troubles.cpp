@@ -223,6 +223,14 @@ void world::cut_connections_to(int server, double share) {
         one->cut();
 }
 
+bool world::has_connection_to(int server) const {
+  return std::ranges::any_of(processes_, [&](const process& p) {
+    return std::ranges::any_of(p.where->pipes(), [&](const auto& one) {
+      return one->alive() && one->handle() != 0 && store->server_of(one->handle()) == server;
+    });
+  });
+}
+
 bool world::all_have_seen(int server, int later_than) const {
   return std::ranges::all_of(processes_, [&](const process& p) {
     return p.where->is_dead() || std::ranges::any_of(p.where->pipes(), [&](const auto& one) {

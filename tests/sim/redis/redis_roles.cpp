@@ -71,6 +71,7 @@ void redis_roles::promote(const fault& f) {
   if (f.stops > 0ns) stand_until_[1 - *to] = world_.time.now() + f.stops;
   const moment first = std::max({f.lost, -f.name_follows, 0ns});
   world_.later(first + f.name_follows, [this, to = *to, cuts = f.cuts] { lead_name_to(to, cuts); });
+  named_from_ = world_.time.now() + first + f.name_follows;
   world_.later(first, [this, to = *to, cuts = f.cuts] {
     world_.change_server([&] {
       if (!stands_) pair_.deliver_all();
@@ -81,6 +82,7 @@ void redis_roles::promote(const fault& f) {
         world_.watch->moved(window(fault::share::none));
       was_taken_back_ = false;
       begin_reign(to);
+      is_reached_ = world_.has_connection_to(to);
       look_who_leads(cuts);
     });
   });
@@ -112,6 +114,7 @@ void redis_roles::fail_over(const fault& f) {
 
 void redis_roles::begin_reign(int server) {
   newest_ = server;
+  is_reached_ = false;
   written_ = pair_.at(1 - server).replication_offset();
   pipes_then_ = world_.pipes_made();
 }
@@ -164,10 +167,12 @@ void redis_roles::lead_name_to(int server, fault::share cuts) {
 }
 
 void redis_roles::look_who_leads(fault::share cuts) {
-  if (leading_ == newest_ || (named_ != newest_ && !pair_.is_replica(leading_))) return;
+  const bool counts = named_ == newest_ || is_reached_ || pair_.is_replica(leading_);
+  if (leading_ == newest_ || !counts) return;
   const bool wrote_more = pair_.at(leading_).replication_offset() != written_;
   is_lossy_ = is_lossy_ || (wrote_more && !was_swapped_);
-  world_.watch->moved(window(cuts));
+  const moment ahead = named_ == newest_ ? 0ns : named_from_ - world_.time.now();
+  world_.watch->moved(std::max<moment>(ahead, 0ns) + window(cuts));
   leading_ = newest_;
   excuse_clients(world_.time.now());
   if (is_lossy_) on_loss();

@@ -23,8 +23,8 @@ class redis_roles {
   bool is_connected(int connection) const;
   moment stands_until(int connection) const noexcept { return stand_until_[server_of(connection)]; }
 
-  // Whose grants count: of the server that was promoted last, once the name has led to it or the
-  // one before is its replica.
+  // Whose grants count: of the server that was promoted last, once the name has led a client to it
+  // or the one before is its replica.
   int leading() const noexcept { return leading_; }
   model_redis& at(int server) noexcept { return pair_.at(server); }
   // Calls `on_loss` where grants of the server that led before are unknown to the one that leads.
@@ -52,12 +52,14 @@ class redis_roles {
   redis_pair pair_;
   int named_ = 0;  // by the name
   moment named_since_{};
-  int newest_ = 0;  // was promoted last
+  moment named_from_{};  // the server that is promoted
+  int newest_ = 0;       // was promoted last
   int leading_ = 0;
   moment stand_until_[2] = {};
   bool is_busy_ = false;  // a change of roles goes on
   bool is_led_back_ = false;
   bool stands_ = false;          // the stream to the replica
+  bool is_reached_ = false;      // by a client that the name led to the newest as a replica
   bool is_lossy_ = false;        // the newest lacked something of the other when it was promoted
   bool was_swapped_ = false;     // by a failover
   bool was_taken_back_ = false;  // nothing shows at first that the other one is a replica
