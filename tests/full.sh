@@ -32,9 +32,9 @@ part() {
 # older one runs the scripts of all layouts; on a newer one, one layout stands for those that differ
 # by their codecs.
 on_other_server() {
-  local variable kinds='^(contract|fault|interop)$' backend=redis without='^(codec|long)$'
+  local variable kinds='^(contract|fault|interop|rounds)$' backend=redis without='^(codec|long)$'
   if [[ $1 == redis-6.2 ]]; then without='^long$'; fi
-  if [[ $1 == zookeeper-* ]]; then backend=zookeeper kinds='^(contract|fault|interop|rounds)$'; fi
+  if [[ $1 == zookeeper-* ]]; then backend=zookeeper; fi
   if ! variable=$("$root/packaging/servers/fetch.sh" "$1" "$root/build/servers"); then
     echo "$variable"
     [[ $variable == skipped:* ]]
