@@ -1,11 +1,15 @@
 # A hook of mkdocs. Pages link to files of the source tree outside of docs/. The site gets a copy of
 # each such file below source/, as text, and the links lead there. Each public header becomes a page
-# below reference/api/, so that the search finds the names of the API.
+# below reference/api/ (api_pages.py), with the program of that name in tests/examples/reference/.
 import os
 import posixpath
 import re
+import sys
 
 from mkdocs.structure.files import File
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import api_pages  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SITE_SOURCES = os.path.join(ROOT, "build", "site-sources")
@@ -23,10 +27,14 @@ def outside_of_docs(page, target):
 
 def page_of_header(name):
     with open(os.path.join(ROOT, "include", "holdfast", name), encoding="utf-8") as file:
-        lines = file.read().split("\n")
-    code = [line for line in lines if not re.match(r"#include <holdfast/|#pragma once", line)]
-    language = "cpp" if name.endswith(".hpp") else "c"
-    return f"# holdfast/{name}\n\n```{language}\n" + "\n".join(code).strip() + "\n```\n"
+        text = file.read()
+    if name.endswith(".h"):
+        return f"# holdfast/{name}\n\n```c\n{text.strip()}\n```\n"
+    example = os.path.join(ROOT, "tests", "examples", "reference", name.replace(".hpp", ".cpp"))
+    if not os.path.exists(example):
+        return api_pages.page_of_header(name, text)
+    with open(example, encoding="utf-8") as file:
+        return api_pages.page_of_header(name, text, file.read())
 
 
 def name_in_site(path):
