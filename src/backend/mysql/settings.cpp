@@ -96,10 +96,10 @@ void read_options(const seam::open_args& o, settings& out) {
   if (is_insert) out.records = insert::read_columns(own);
   own.text("prefix", out.prefix);
   out.table = default_table_of(out.strategy);
-  if (own.text("table", out.table) && default_table_of(out.strategy).empty())
+  const bool has_table = !out.table.empty();
+  if (own.text("table", out.table) && !has_table)
     own.refuse("table: strategy=" + out.strategy + " has no table");
-  const bool is_name = is_identifier(out.table) && out.table.size() <= table_name_max;
-  if (!out.table.empty() && !is_name)
+  if (has_table && (!is_identifier(out.table) || out.table.size() > table_name_max))
     own.refuse("table: give 1 to 56 letters, digits and underscores");
   read_socket(own, out);
   read_tls(o, own, out);

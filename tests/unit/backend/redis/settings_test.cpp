@@ -78,6 +78,53 @@ TEST(redis_settings, the_pause_before_a_connection_is_kept_in_bounds) {
   EXPECT_EQ(settings_of("redis://host?retry-base=1h").retry_base, 1min);
 }
 
+TEST(redis_settings, other_times_are_kept_in_bounds_too) {
+  EXPECT_EQ(settings_of("redis://host?ttl=2s").probe, 1s);
+  EXPECT_EQ(settings_of("redis://host?ttl=30s").probe, 10s);
+  EXPECT_EQ(settings_of("redis://host?probe=0s").probe, 0s) << "none";
+  EXPECT_EQ(settings_of("redis://host?probe=1ms").probe, 100ms);
+  EXPECT_EQ(settings_of("redis://host?probe=48h").probe, 24h);
+  const std::string getset = "redis://host?unsafe=1&layout=getset&stale-after=";
+  EXPECT_EQ(settings_of(getset + "1ms").stale_after, 100ms);
+  EXPECT_EQ(settings_of(getset + "7s").stale_after, 7s);
+  EXPECT_EQ(settings_of(getset + "9000h").stale_after, 24h * 366);
+}
+
+TEST(redis_settings, the_rules_of_claims_are_those_of_the_url) {
+  const settings s = settings_of("redis://host?op-timeout=2s&clock-skew=5ms&outage-timeout=7s");
+  EXPECT_EQ(s.op_timeout, 2s);
+  EXPECT_EQ(s.rules.op_timeout, 2s);
+  EXPECT_EQ(s.rules.clock_skew, 5ms);
+  EXPECT_EQ(s.rules.outage_timeout, 7s);
+}
+
+TEST(redis_settings, a_grant_waits_for_so_many_replicas_or_for_the_majority) {
+  EXPECT_EQ(settings_of("redis://host").replicas, 0);
+  EXPECT_EQ(settings_of("redis://host?replicas=100").replicas, 100);
+  EXPECT_FALSE(settings_of("redis://host?replicas=2").by_majority);
+  EXPECT_TRUE(settings_of("redis://host?replicas=majority").by_majority);
+}
+
+TEST(redis_settings, a_cluster_has_seeds_and_a_map) {
+  const settings s = settings_of("redis+cluster://a,b:7000?map=h:1=i:65535&db=0");
+  ASSERT_EQ(s.seeds.size(), 2u);
+  EXPECT_EQ(s.seeds[0].where.port, 6379);
+  EXPECT_EQ(s.seeds[1].where.port, 7000);
+  ASSERT_EQ(s.map.size(), 1u);
+  EXPECT_EQ(s.map[0].second.port, 65535);
+  EXPECT_FALSE(s.tls);
+  EXPECT_TRUE(settings_of("rediss+cluster://a").tls);
+}
+
+TEST(redis_settings, limits_of_a_redlock_are_part_of_what_is_allowed) {
+  EXPECT_EQ(settings_of("redlock://a,b,c?ttl=1m").max_ttl, 1min);
+  EXPECT_EQ(settings_of("redlock://a,b,c?ttl=4s&node-timeout=1s").node_timeout, 1s);
+  EXPECT_EQ(settings_of("redlock://a,b,c?node-timeout=1ms").node_timeout, 1ms);
+  EXPECT_EQ(settings_of("redlock://a,b,c?ttl=100ms").node_timeout, 10ms);
+  EXPECT_EQ(settings_of("redlock://a,b,c?ttl=30s").node_timeout, 500ms);
+  EXPECT_EQ(settings_of("redlock://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o").servers.size(), 15u);
+}
+
 TEST(redis_settings, tls_verifies_the_name_of_the_host_or_the_one_given) {
   const settings s = settings_of("rediss://host");
   ASSERT_TRUE(s.tls);
@@ -141,6 +188,20 @@ constexpr settings_row refused_rows[] = {
     {"redis+sentinel://a/main?map=a:1=b:0", "the address that is announced"},
     {"redis+sentinel://a/main?map=a:1=b:2,c", "the address that is announced"},
     {"redis://host?map=a:1=b:2", "map"},
+    {"redis+sentinel://a/main?map=:1=b:2", "the address that is announced"},
+    {"redis+sentinel://a/main?map=a:65536=b:2", "the address that is announced"},
+    {"redis+sentinel://a/main?map=a:1x=b:2", "the address that is announced"},
+    {"redis+sentinel://a/main?map=a=b:2", "the address that is announced"},
+    {"redis+cluster://", "name a node"},
+    {"redis+cluster://a/1", "database 0 only"},
+    {"redis+cluster://a?db=1", "database 0 only"},
+    {"redlock://a,b,c?node-timeout=999us", "at least 1ms"},
+    {"redlock://a,b,c?replicas=1", "replicas"},
+    {"redis://host?stale-after=1s", "stale-after is an option of layout=getset"},
+    {"redis://host?fair=1", "fair is an option of layout=redisson"},
+    {"redis://host?replicas=1.5", "a whole number, or majority"},
+    {"redis://host?replicas=101", "replicas"},
+    {"redis://host?replicas=-1", "replicas"},
     {"redis://host?sentinel-user=me", "sentinel-user"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "testkit/manual_environment.hpp"
 
@@ -62,6 +63,31 @@ TEST(zookeeper_settings, of_the_time_that_a_holder_has_when_its_lock_is_broken) 
             std::string::npos);
 }
 
+TEST(zookeeper_settings, bounds_are_part_of_what_is_allowed) {
+  EXPECT_EQ(settings_of_zookeeper("zookeeper://h?session-timeout=100ms").session_timeout, 100ms);
+  EXPECT_EQ(settings_of_zookeeper("zookeeper://h?session-timeout=24h").session_timeout, 24h);
+  EXPECT_EQ(settings_of_zookeeper("zookeeper://h?revocation-timeout=1h").revocation_timeout, 1h);
+}
+
+TEST(zookeeper_settings, the_rules_of_claims_are_those_of_the_url) {
+  const settings s =
+      settings_of_zookeeper("zookeeper://h?op-timeout=2s&clock-skew=5ms&outage-timeout=7s");
+  EXPECT_EQ(s.rules.op_timeout, 2s);
+  EXPECT_EQ(s.rules.clock_skew, 5ms);
+  EXPECT_EQ(s.rules.outage_timeout, 7s);
+}
+
+TEST(zookeeper_settings, patterns_of_other_locks_are_separated_by_commas) {
+  for (const std::string layout : {"kazoo", "kazoo-rw"}) {
+    const std::string of = "zookeeper://h?layout=" + layout + "&extra-lock-patterns=";
+    using patterns = std::vector<std::string>;
+    EXPECT_EQ(settings_of_zookeeper(of + "a").extra_lock_patterns, patterns{"a"});
+    EXPECT_EQ(settings_of_zookeeper(of + "a,b,c").extra_lock_patterns, (patterns{"a", "b", "c"}));
+    EXPECT_TRUE(
+        settings_of_zookeeper("zookeeper://h?layout=" + layout).extra_lock_patterns.empty());
+  }
+}
+
 TEST(zookeeper_settings, of_tls) {
   const settings s = settings_of_zookeeper("zookeepers://h?tls-ca=/dev/null&tls-host=other");
   ASSERT_TRUE(s.tls);
@@ -91,7 +117,16 @@ TEST(zookeeper_settings, that_make_no_sense_are_refused) {
       {"zookeeper://h/zookeeper", "the servers' own"},
       {"zookeeper://h/zookeeper/config", "the servers' own"},
       {"zookeeper://me@h", "a user needs a password"},
+      {"zookeeper://a:b@h?password=c", "password"},
+      {"zookeeper://me%3Ax:b@h", "no ':'"},
+      {"zookeeper://h?password=x", "a password a user"},
       {"zookeeper://h?session-timeout=1ms", "session-timeout: give 100ms"},
+      {"zookeeper://h?session-timeout=25h", "session-timeout: give 100ms"},
+      {"zookeeper://h?layout=no-such-layout",
+       "there is curator, curator-rw, kazoo, kazoo-rw, curator-semaphore, node"},
+      {"zookeeper://h?extra-lock-patterns=lock-", "an option of layout=kazoo and"},
+      {"zookeeper://h?layout=curator-rw&extra-lock-patterns=lock-", "an option of layout=kazoo"},
+      {"zookeeper://h?layout=kazoo&extra-lock-patterns=a,,b", "a pattern is empty"},
       {"zookeeper://h?attach=follower", "there is any and leader"},
       {"zookeeper://h?prefix=x", "prefix"},
   };
