@@ -2,6 +2,9 @@
 // and its own end.
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
@@ -183,6 +186,8 @@ TEST(zookeeper_session_fault, an_answer_for_another_session_is_none) {
   t.give(connected(timeout_ms, session_id + 1));
   EXPECT_EQ(t.s.id(), session_id);
   EXPECT_EQ(t.places.size(), 3u) << "the next server is tried";
+  EXPECT_EQ(t.s.last_failure().code, errc::unavailable);
+  EXPECT_NE(t.s.last_failure().text.find("attached another session"), std::string::npos);
 }
 
 // The number of the server that made a session is its highest byte.
@@ -309,21 +314,91 @@ TEST(zookeeper_session_fault, without_a_descriptor_it_tries_again) {
   EXPECT_EQ(t.places.size(), 1u);
 }
 
-TEST(zookeeper_session_fault, replies_out_of_order_and_bytes_of_no_sense_end_the_connection) {
-  const std::string bad[] = {replied(2, 5), replied(xid::ping, 5),
-                             std::string("\x7f\xff\xff\xff", 4), std::string("\0\0\0\2xx", 6),
-                             event({}, "").substr(0, 0) + frame_of([](jute_writer& w) {
-                               w.write_int(-1).write_long(-1).write_int(0);
-                             })};
-  for (const std::string& bytes : bad) {
+TEST(zookeeper_session_fault, answers_that_make_no_sense_end_the_connection_and_are_named) {
+  const std::string no_event =
+      frame_of([](jute_writer& w) { w.write_int(-1).write_long(-1).write_int(0); });
+  const std::pair<std::string, const char*> bad[] =
+      {{replied(2, 5), "out of order"},
+       {replied(xid::ping, 5), "out of order"},
+       {std::string("\x7f\xff\xff\xff", 4), "spoils its replies"},
+       {std::string("\0\0\0\2xx", 6), "malformed reply"},
+       {no_event, "malformed watch event"},
+       {replied(1, 5, error::session_moved), "attached to another server"}};
+  for (const auto& [bytes, text] : bad) {
     session_fixture t(ensemble_of(2));
     noted_replies a;
     t.attach();
     t.s.submit(a, opcode::sync, "A", t.now());
     t.give(bytes);
     EXPECT_EQ(a.log, strings{"cut"}) << hex_of(bytes);
-    EXPECT_EQ(t.places.size(), 2u);
+    EXPECT_EQ(t.places.size(), 2u) << "the next server is tried";
+    EXPECT_EQ(t.s.last_failure().code, errc::unavailable) << text;
+    EXPECT_NE(t.s.last_failure().text.find(text), std::string::npos) << t.s.last_failure().text;
   }
+}
+
+TEST(zookeeper_session_fault, a_server_that_attaches_nothing_is_named) {
+  const std::pair<std::string, const char*> bad[] = {{expired(), "made no session"},
+                                                     {std::string("\0\0\0\2xx", 6),
+                                                      "no ZooKeeper server; check"},
+                                                     {std::string("\x7f\xff\xff\xff", 4),
+                                                      "no ZooKeeper server, or"}};
+  for (const auto& [bytes, text] : bad) {
+    session_fixture t(ensemble_of(2));
+    t.s.open(t.now());
+    t.open();
+    t.give(bytes);
+    EXPECT_EQ(t.take_log(), strings{"down"}) << text;
+    EXPECT_EQ(t.places.size(), 2u) << "the next server is tried";
+    EXPECT_EQ(t.s.last_failure().code, errc::unavailable) << text;
+    EXPECT_NE(t.s.last_failure().text.find(text), std::string::npos) << t.s.last_failure().text;
+  }
+}
+
+TEST(zookeeper_session_fault, each_kind_of_silence_is_named) {
+  const auto expect_named = [](const session_fixture& t, std::string_view text) {
+    EXPECT_EQ(t.s.last_failure().code, errc::unavailable) << text;
+    EXPECT_NE(t.s.last_failure().text.find(text), std::string::npos) << t.s.last_failure().text;
+  };
+  session_fixture unreached(ensemble_of(2)), unattached(ensemble_of(2)), unanswered(ensemble_of(2));
+  unreached.s.open(unreached.now());
+  unreached.pass(1'501ms);
+  expect_named(unreached, "no connection within the connect-timeout");
+  unattached.s.open(unattached.now());
+  unattached.open();
+  unattached.pass(1'501ms);
+  expect_named(unattached, session::silent_server);
+  noted_replies a;
+  unanswered.attach();
+  unanswered.s.submit(a, opcode::sync, "A", unanswered.now());
+  unanswered.pass(3s);
+  expect_named(unanswered, "does not answer");
+}
+
+TEST(zookeeper_session_fault, a_lost_session_says_why) {
+  const auto lost_by = [](auto lose) {
+    session_fixture t;
+    t.attach();
+    lose(t);
+    EXPECT_EQ(t.why_lost.code, errc::timed_out) << t.why_lost.text;
+    return t.why_lost.text;
+  };
+  const auto attach_again = [](session_fixture& t, const std::string& answer) {
+    t.lose();
+    t.open();
+    t.give(answer);
+  };
+  EXPECT_NE(lost_by([&](session_fixture& t) { attach_again(t, expired()); }).find("had expired"),
+            std::string::npos);
+  EXPECT_NE(lost_by([&](session_fixture& t) {
+              attach_again(t, connected(4'000, session_id));
+            }).find("negotiated another timeout"),
+            std::string::npos);
+  EXPECT_NE(lost_by([](session_fixture& t) {
+              t.pass_silently(session_timeout);
+              t.give(replied(-2, 5));
+            }).find("not confirmed in time"),
+            std::string::npos);
 }
 
 TEST(zookeeper_session_fault, only_a_write_that_was_executed_renews) {

@@ -86,6 +86,7 @@ class session_fixture : public zookeeper::session_host {
   time_point wake = base::never;
   bool has_descriptors = true;
   std::function<void()> when_lost;
+  base::failure why_lost;
   base::event_queue events;
   bool is_open[2] = {false, false};
   zookeeper::session s;
@@ -109,8 +110,9 @@ class session_fixture : public zookeeper::session_host {
     ++deadlines;
   }
   void on_doubtful(base::event_queue&) override { log.push_back("doubtful"); }
-  void on_session_lost(const base::failure&, base::event_queue&) override {
+  void on_session_lost(const base::failure& why, base::event_queue&) override {
     log.push_back("lost");
+    why_lost = why;
     if (when_lost) when_lost();
   }
   void on_watch(const zookeeper::watch_event& e, time_point, base::event_queue&) override {
