@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <thread>
@@ -186,6 +188,30 @@ TEST(io_alarm, rings_while_no_descriptor_is_left) {
   ASSERT_TRUE(alarm->set(env().now() + 10ms));
   ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   alarm->set(env().now() + 10h);
+}
+
+// Each sleep of its thread is a voluntary switch; a thread that looks again and again makes none.
+TEST(io_alarm, sleeps_until_its_time_with_a_descriptor_and_without) {
+  if (testkit::sanitizer_needs_descriptors) GTEST_SKIP() << "UBSan needs a descriptor";
+  for (const bool has_one : {true, false}) {
+    ringer r;
+    std::vector<long> sleeps;
+    r.also = [&](base::time_point) {
+      rusage used{};
+      ::getrusage(RUSAGE_THREAD, &used);
+      sleeps.push_back(used.ru_nvcsw);
+    };
+    std::optional<testkit::no_descriptors> none;
+    if (!has_one) none.emplace();
+    auto alarm = env().make_alarm(r, "test");
+    for (const auto after : {0ms, 50ms}) {
+      ASSERT_TRUE(alarm->set(env().now() + after));
+      ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
+    }
+    alarm.reset();
+    ASSERT_EQ(sleeps.size(), 2u);
+    EXPECT_GT(sleeps[1], sleeps[0]) << has_one;
+  }
 }
 
 std::size_t timers_open() {

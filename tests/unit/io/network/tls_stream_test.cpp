@@ -121,6 +121,27 @@ TEST_F(tls_stream, opens_to_a_verified_address_writes_reads_and_ends) {
   EXPECT_TRUE(ear_.closes());
 }
 
+// OpenSSL's errors are the thread's, and other code may leave some behind.
+TEST_F(tls_stream, errors_that_others_left_in_the_thread_end_no_connection) {
+  const auto leave_error = [] { ERR_raise(ERR_LIB_USER, 1); };
+  tls_echo server(*files_, {}), next(*files_, {});
+  ear_.when_open = leave_error;
+  ear_.when_bytes = [&](const std::string&) { leave_error(); };
+  ear_.when_closed = leave_error;
+  connect(server.at(), terms());
+  ASSERT_TRUE(ear_.opens()) << ear_.why.text;
+  stream_->write(bytes("x"));
+  EXPECT_TRUE(ear_.hears("x")) << ear_.why.text;
+  stream_->finish();
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_NE(ear_.why.code, errc::refused) << ear_.why.text;
+  const auto t = terms();
+  const auto other = loop_->connect(next.at(), &t, ears_[0]);
+  EXPECT_TRUE(ears_[0].opens()) << ears_[0].why.text;
+  other->finish();
+  EXPECT_TRUE(ears_[0].closes());
+}
+
 TEST_F(tls_stream, many_threads_may_write_one_after_the_other) {
   tls_echo server(*files_, {});
   connect(server.at(), terms());
