@@ -286,7 +286,40 @@ static std::string a_bell_is_no_grant() {
   return is_granted ? "it holds a row that another client has" : "";
 }
 
+// One turn of a client that locks the row again and again.
+static void use_row(server_fixture& t, base::duration use, std::uint64_t marks) {
+  t.acquire(false);
+  t.reply(0, granted_row(5));
+  t.pass(use);
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(marks));
+}
+
+// The acquire after two turns. `marks`: of the row, as the second release reads them.
+static std::string acquire_after(base::duration use, std::uint64_t marks, const char* if_at_once) {
+  server_fixture t("row");
+  t.open();
+  use_row(t, use, 0);
+  use_row(t, use, marks);
+  t.acquire(false);
+  const bool is_at_once = t.awaits(0, "grant_number");
+  t.lock->cancel();
+  if (is_at_once) t.reply(0, error(1142));
+  t.close_requested();
+  return is_at_once ? if_at_once : "";
+}
+
+static std::string a_client_overtakes_no_waiter() {
+  return acquire_after(13ms, 0, "a waiter with a bell is overtaken again and again");
+}
+
+static std::string a_client_leaves_a_row_to_those_that_poll() {
+  return acquire_after(6ms, 1, "a waiter without a bell finds the row held each time");
+}
+
 constexpr scenario all_of_mysql[] = {
+    {mutant::waiters_overtaken, "mysql", a_client_overtakes_no_waiter},
+    {mutant::pollers_unseen, "mysql", a_client_leaves_a_row_to_those_that_poll},
     {mutant::statements_overtake, "mysql", a_try_waits_for_the_release},
     {mutant::idle_timeout_ignored, "mysql", a_lock_ends_with_the_idle_timeout},
     {mutant::idle_transaction_ignored, "mysql", an_idle_transaction_ends_locks_earlier},

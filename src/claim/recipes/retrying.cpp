@@ -30,10 +30,16 @@ retrying_recipe::step retrying_recipe::acquire(const seam::acquire_request& requ
   number_ = 0;
   busy_count_ = 0;
   may_be_ours_ = is_subscribed_ = polls_ = false;
-  step out = ask(state::trying, now, t);
+  is_untried_ = !one_attempt_ && joins_queue(now);
+  step out = ask(is_untried_ ? state::subscribing : state::trying, now, t);
   out.new_owner = !planted(mutant::owner_id_reused);
   const duration left_free = share(now);
   if (one_attempt_) return out;
+  if (is_untried_) {
+    in_use_since_ = now;
+    out.wake = saturating_add(now, t.op_timeout);
+    return out;
+  }
   if (left_free > duration{} && !planted(mutant::peers_outrun)) {
     state_ = state::waiting;
     out.send = operation::none;
@@ -55,14 +61,25 @@ retrying_recipe::step retrying_recipe::acquire(const seam::acquire_request& requ
 // How long the lock stays free before this acquire, so that the next poll of a peer finds it free.
 // Peers that were seen share that time: it is longer then.
 duration retrying_recipe::share(time_point now) noexcept {
-  constexpr duration without_pause = 2ms;
   if (rules_->share_after == duration::max()) return {};
-  if (now - released_at_ > without_pause) in_use_since_ = now;
-  const duration used = now - in_use_since_;
-  if (used < rules_->share_after) return {};
+  const duration in_use = used(now);
+  if (in_use < rules_->share_after) return {};
+  if (rules_->channel_is_queue && peers_seen_ == 0) return {};
   const int times = peers_seen_ > 0 ? 4 : 1;
   if (peers_seen_ > 0) --peers_seen_;
-  return std::min(times * used, rules_->share_max);
+  return std::min(times * in_use, rules_->share_max);
+}
+
+duration retrying_recipe::used(time_point now) noexcept {
+  constexpr duration without_pause = 2ms;
+  if (now - released_at_ > without_pause) in_use_since_ = now;
+  return now - in_use_since_;
+}
+
+// Behind the waiters that are queued by now, so that it overtakes none of them.
+bool retrying_recipe::joins_queue(time_point now) noexcept {
+  if (!rules_->channel_is_queue || planted(mutant::waiters_overtaken)) return false;
+  return now < yields_until_ || used(now) >= rules_->queue_after;
 }
 
 retrying_recipe::step retrying_recipe::cancel(time_point now, const timing& t) noexcept {
@@ -190,7 +207,8 @@ retrying_recipe::step retrying_recipe::on_busy(const reply& r, time_point now,
     out.orphan = may_be_ours_ || rules_->withdraws_always;
     return out;
   }
-  peers_seen_ = pauses_for_peers;
+  is_untried_ = false;
+  if (!rules_->channel_is_queue) peers_seen_ = pauses_for_peers;
   if (message_early_) return ask(state::trying, now, t);
   if (!rules_->has_channel || is_subscribed_ || polls_) return wait(r.rest, now);
   step out = ask(state::subscribing, now, t);
@@ -216,6 +234,7 @@ retrying_recipe::step retrying_recipe::on_subscribe_reply(const reply& r, time_p
                                                           const timing& t) noexcept {
   if (r.what == verdict::subscribed) return on_subscribed(now, t);
   if (r.epoch != epoch_ || state_ != state::subscribing) return {};
+  if (std::exchange(is_untried_, false)) return ask(state::trying, now, t);
   polls_ = true;
   return wait(duration::max(), now);
 }
@@ -244,6 +263,7 @@ retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point
   if (r.what == verdict::next_step) return take_next_step();
   if (r.what != verdict::done && r.what != verdict::not_owner) return pause(now, t);
   if (r.notified_others) yields_until_ = now + notified_lately;
+  if (r.peers_poll && !planted(mutant::pollers_unseen)) peers_seen_ = pauses_for_peers;
   if (state_ == state::releasing) released_at_ = now;
   // Sent before, it may be gone because of that.
   const bool was_ours = state_ == state::releasing && attempts_ == 0;

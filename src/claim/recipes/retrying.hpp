@@ -14,6 +14,10 @@
 //               | acquire, after it used the  | waiting     | new owner, sleep for as long as it
 //               | lock without a pause, where |             | used the lock, or longer
 //               | peers poll                  |             |
+//               | acquire, while others wait, | subscribing | new owner, send subscribe: behind
+//               | or after it used the lock   |             | them
+//               | without a pause, where the  |             |
+//               | channel is a queue          |             |
 //   trying,     | next_step                   | same        | send the same: its next command
 //   resolving,  |                             |             |
 //   releasing,  |                             |             |
@@ -33,6 +37,7 @@
 //               |                             |             | older request may arrive
 //   subscribing | subscribed, message         | trying      | send try_lock: it may be free since
 //               | wake, after an op-timeout   | trying      | send try_lock: polls meanwhile
+//               | failed, before any try      | trying      | send try_lock
 //               | failed, cut                 | waiting     | sleep: polls
 //   waiting     | message, subscribed, wake   | trying      | send try_lock
 //               | subscription lost           | waiting     | sleep: polls
@@ -93,7 +98,8 @@ struct retrying_reply {
   bool final = true;             // no older request of this claim can arrive any more
   bool left = false;             // failed: something of this claim may be at the server
   bool notified_others = false;  // release: a waiter of another client got a message
-  errc why{};                    // failed; not_owner: as claim_sink::on_lost() reports it
+  bool peers_poll = false;  // release: a client without a subscription has polled since the last
+  errc why{};               // failed; not_owner: as claim_sink::on_lost() reports it
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;         // of a renewal
   std::int64_t number = 0;          // granted; 0: the layout has none
@@ -120,7 +126,12 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
   struct rules {                  // of a layout, constant; outlives its recipes
     bool has_channel = false;     // else it polls
     bool keeps_messages = false;  // one that comes before the subscription is not lost
-    bool has_queue = false;       // who is busy may have left a place in a queue, to be withdrawn
+    // Subscribers get their messages in the order of their subscriptions, one for each release. A
+    // claim subscribes before it tries, rather than overtake waiters: for a while after a release
+    // that notified one, and where it used the lock for queue_after without a pause.
+    bool channel_is_queue = false;
+    duration queue_after{};
+    bool has_queue = false;  // who is busy may have left a place in a queue, to be withdrawn
     bool try_is_idempotent = false;  // granted to its own owner again: then resolve is a try_lock
     bool withdraws_always = false;   // also what was not granted: for study, it harms others
     duration back_off_min = std::chrono::milliseconds{5};  // between polls: doubled each time
@@ -128,7 +139,8 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
     duration nap_max = std::chrono::seconds{30};  // with a channel: a message may get lost
     // Peers that poll are seen by nobody: a claim that used the lock for so long without a pause
     // leaves it free for as long, and for four times as long where it found the lock busy lately;
-    // at most for share_max.
+    // at most for share_max. Where the channel is a queue, only peers without a subscription poll,
+    // and replies report them.
     duration share_after = duration::max();
     duration share_max{};
     duration queue_heartbeat = duration::max();  // a waiter asks again at least so often
@@ -152,12 +164,15 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
   time_point waits_since() const noexcept { return waits_since_; }  // a waiter: its acquire
   std::uint8_t step_of_attempt() const noexcept { return step_; }
   bool wants_messages() const noexcept { return is_acquiring(); }
+  bool polls() const noexcept { return polls_ && is_waiter(); }  // it could not subscribe
 
  private:
   using verdict = reply::verdict;
   operation question() const noexcept;
   step ask(state, time_point, const timing&) noexcept;
+  duration used(time_point) noexcept;
   duration share(time_point) noexcept;
+  bool joins_queue(time_point) noexcept;
   step wait(duration rest, time_point) noexcept;
   step take_next_step() noexcept;
   step on_try_reply(const reply&, time_point, const timing&) noexcept;
@@ -177,6 +192,7 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
   bool is_subscribed_ = false;
   bool message_early_ = false;  // it came while the reply to a try was awaited
   bool polls_ = false;          // it cannot subscribe
+  bool is_untried_ = false;     // it subscribes before its first try
   bool may_be_ours_ = false;    // an attempt was never answered; held: it may still arrive
 };
 

@@ -143,6 +143,33 @@ TEST_F(mysql_server_model, a_list_of_holders_is_read_page_by_page) {
   for (const std::int64_t limit : {1, 2, 10})
     expect_same_rows(both, a, real_a, both.texts.page_of_holders("", {}, limit));
   expect_same_rows(both, a, real_a, both.texts.holders_of("x"));
+  const std::uint64_t b = both.connect();
+  testkit::mariadb_link real_b = both.link();
+  const mysql::retrying::lock_request later{.name = "y", .owner = "m", .ttl = 10s};
+  expect_same_rows(both, a, real_a, "START TRANSACTION");
+  expect_same_rows(both, a, real_a, both.texts.add_member(later, 7));
+  expect_same_rows(both, b, real_b, both.texts.page_of_holders("", {}, 10));  // without it
+  expect_same_rows(both, a, real_a, "COMMIT");
+  expect_same_rows(both, b, real_b, both.texts.page_of_holders("", {}, 10));
+}
+
+TEST_F(mysql_server_model, a_bell_shows_whether_another_connection_had_it) {
+  server_pair both;
+  const std::uint64_t a = both.connect(), b = both.connect();
+  testkit::mariadb_link real_a = both.link(), real_b = both.link();
+  const std::string waits = both.texts.wait_for_bell("x"), ends = both.texts.release_bell("x");
+  expect_same_rows(both, a, real_a, waits);
+  EXPECT_FALSE(both.execute(b, waits));
+  real_b.send(waits);
+  const std::string waiters =
+      "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE='User lock'";
+  while (real_a.query(waiters).number() == 0) std::this_thread::sleep_for(1ms);
+  expect_same_rows(both, a, real_a, ends);
+  ASSERT_TRUE(both.reply_of(b));
+  const testkit::sql_result real = real_b.receive();
+  EXPECT_EQ(both.reply_of(b)->rows.at(0).at(1), real.rows.at(0).at(1));
+  EXPECT_EQ(both.reply_of(b)->rows.at(0).at(0), std::to_string(a));
+  EXPECT_EQ(real.rows.at(0).at(0), real_a.query("SELECT CONNECTION_ID()").rows.at(0).at(0));
 }
 
 TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_connection) {

@@ -80,7 +80,7 @@ void play(both_servers& on, const Statements& texts, std::uint8_t steps, Takes t
     const mysql::retrying::lock_request& r = drawn.request;
     switch (dice() % 8) {
       case 0: on.execute(texts.renew(r)); break;
-      case 1: on.execute(texts.release(r.name, r.owner, lock_mode::exclusive)); break;
+      case 1: on.execute(texts.release(r.name, r.owner, lock_mode::exclusive), true); break;
       case 2: on.execute(texts.look(r.name)); break;
       default: {
         const auto step = static_cast<std::uint8_t>(dice() % steps);

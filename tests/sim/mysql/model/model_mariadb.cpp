@@ -20,6 +20,11 @@ std::string number_text(bool b) { return b ? "1" : "0"; }
 
 bool begins(std::string_view text, std::string_view with) { return text.starts_with(with); }
 
+// Perhaps with FOR UPDATE.
+bool reads(std::string_view statement) {
+  return begins(statement, "SELECT") || begins(statement, "(SELECT");
+}
+
 // The number behind `name=` in a SET statement.
 std::optional<std::int64_t> assigned(std::string_view statement, std::string_view name) {
   const std::string wanted = ' ' + std::string(name) + '=';
@@ -70,8 +75,7 @@ void model_mariadb::execute(std::uint64_t id, std::string_view statement, time_u
 void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us began,
                         time_us now) {
   if (run_session(id, statement, now) || run_named(id, statement, now)) return;
-  const bool writes = !begins(statement, "SELECT");
-  if (writes && (is_read_only_ || refusal_ != 0))
+  if (!reads(statement) && (is_read_only_ || refusal_ != 0))
     return reply(id, {.error = is_read_only_ ? read_only : refusal_}, now);
   std::vector<row_key> rows = rows_of(statement);
   if (is_locked_for(id, rows)) {
@@ -148,7 +152,7 @@ bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, ti
   const bool is_asked = w.skip("SELECT");
   if (!is_asked && !w.skip("DO")) return false;
   if (w.skip("GET_LOCK")) {
-    get_lock(id, w, now);
+    get_lock(id, w, {}, now);
     return true;
   }
   if (w.skip("RELEASE_LOCK")) {
@@ -160,6 +164,11 @@ bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, ti
   if (w.skip("IS_USED_LOCK")) {
     const std::string lock = arguments(w);
     const std::uint64_t owner = named_.owner(lock);
+    if (w.skip(",") && w.skip("GET_LOCK")) {
+      const auto before = owner == 0 ? std::nullopt : std::optional(std::to_string(owner));
+      get_lock(id, w, {.owner_before = before, .shows_owner = true}, now);
+      return true;
+    }
     const auto is_mine = owner == 0 ? std::nullopt : std::optional(number_text(owner == id));
     reply(id, one_row({is_mine, draw_number(lock)}), now);
     return true;
@@ -183,22 +192,24 @@ std::string model_mariadb::draw_number(const std::string& lock) {
 }
 
 // GET_LOCK(name,seconds), and perhaps UUID_SHORT().
-void model_mariadb::get_lock(std::uint64_t id, sql_words& w, time_us now) {
+void model_mariadb::get_lock(std::uint64_t id, sql_words& w, const wait& as, time_us now) {
   std::string name = arguments(w);
   const auto comma = name.rfind(", ");
   const std::int64_t seconds = std::stoll(name.substr(comma + 2));
   name.resize(comma);
   const bool is_granted = named_.acquire(name, id, seconds > 0);
   session& c = of(id);
-  c.waits = wait{.statement = {},
-                 .ends = now + seconds * us_per_s,
-                 .lock = std::move(name),
-                 .is_numbered = w.skip(",")};
+  c.waits = as;
+  c.waits->ends = now + seconds * us_per_s;
+  c.waits->lock = std::move(name);
+  c.waits->is_numbered = w.skip(",");
   if (is_granted || seconds == 0) finish_named(id, is_granted, now);
 }
 
 void model_mariadb::finish_named(std::uint64_t id, bool granted, time_us now) {
-  sql_row_seen row{number_text(granted)};
+  sql_row_seen row;
+  if (of(id).waits->shows_owner) row.push_back(of(id).waits->owner_before);
+  row.emplace_back(number_text(granted));
   if (of(id).waits->is_numbered) row.emplace_back(draw_number(of(id).waits->lock));
   reply(id, one_row(std::move(row)), now);
 }
@@ -207,7 +218,7 @@ void model_mariadb::finish_named(std::uint64_t id, bool granted, time_us now) {
 
 // That a statement with locks looks at: the names that it compares `name` with, or inserts.
 std::vector<model_mariadb::row_key> model_mariadb::rows_of(const std::string& statement) {
-  const bool locks = !begins(statement, "SELECT") || statement.ends_with(" FOR UPDATE");
+  const bool locks = !reads(statement) || statement.ends_with(" FOR UPDATE");
   if (!locks || begins(statement, "CREATE")) return {};
   sql_words w(statement);
   std::string table;
@@ -260,7 +271,7 @@ void model_mariadb::lock_rows(session& c, const std::vector<row_key>& rows) {
 model_reply model_mariadb::run_tables(std::uint64_t id, const std::string& statement, time_us began,
                                       const std::vector<row_key>& rows) {
   session& c = of(id);
-  const bool is_read = begins(statement, "SELECT");
+  const bool is_read = reads(statement);
   if (is_read && !statement.ends_with(" FOR UPDATE")) return read(id, statement, began);
   if (c.is_in_transaction || !c.commits) {
     lock_rows(c, rows);

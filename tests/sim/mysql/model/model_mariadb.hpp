@@ -81,6 +81,8 @@ class model_mariadb {
     time_us ends = never;
     std::string lock;  // named
     bool is_numbered = false;
+    std::optional<std::string> owner_before{};  // to be shown first; empty: nobody
+    bool shows_owner = false;
   };
   struct session {
     bool commits = true;  // each statement
@@ -99,7 +101,7 @@ class model_mariadb {
   void run(std::uint64_t id, const std::string& statement, time_us began, time_us now);
   bool run_session(std::uint64_t id, std::string_view statement, time_us now);
   bool run_named(std::uint64_t id, const std::string& statement, time_us now);
-  void get_lock(std::uint64_t id, sql_words&, time_us now);
+  void get_lock(std::uint64_t id, sql_words&, const wait& as, time_us now);
   void kill(std::uint64_t by, std::uint64_t whom, time_us now);
   void set_variables(session&, std::string_view statement);
   model_reply variables(const session&) const;

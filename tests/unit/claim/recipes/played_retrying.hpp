@@ -111,6 +111,10 @@ class played_claim {
       r.notified_others = true;
       word = "done";
     }
+    if (word == "polled") {
+      r.peers_poll = true;
+      word = "done";
+    }
     if (word == "left") {
       r.left = true;
       word = "failed";

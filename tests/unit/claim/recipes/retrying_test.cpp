@@ -105,6 +105,27 @@ TEST(retrying, after_a_release_that_told_others_it_lets_them_try_first) {
               with_channel);
 }
 
+TEST(retrying, where_the_channel_is_a_queue_it_overtakes_no_waiter) {
+  retrying_recipe::rules queue = with_channel;
+  queue.keeps_messages = queue.channel_is_queue = true;
+  queue.queue_after = 20ms;
+  queue.share_after = 5ms;
+  queue.share_max = 100ms;
+  expect_each(
+      {{"acquire granted release done acquire", "trying owner try_lock sleep:never"},
+       {"acquire granted release told acquire", "subscribing owner subscribe sleep:1000"},
+       {"acquire granted release told acquire subscribed", "waiting sleep:15000+15000"},
+       {"acquire granted release told acquire subscribed message", "trying try_lock sleep:never"},
+       {"acquire granted release told acquire failed", "trying try_lock sleep:never"},
+       {"acquire granted release told acquire cancel", "idle ended sleep:never"},
+       {"acquire granted release told attempt", "trying owner try_lock sleep:1000"},
+       {"acquire granted release told pass100 acquire", "trying owner try_lock sleep:never"},
+       {"acquire granted pass19 release done acquire", "trying owner try_lock sleep:never"},
+       {"acquire granted pass20 release done acquire", "subscribing owner subscribe sleep:1000"},
+       {"acquire granted pass9 release polled acquire", "waiting owner sleep:36+18"}},
+      queue);
+}
+
 TEST(retrying, a_message_that_overtakes_the_reply_makes_it_try_again) {
   expect_each({{"acquire busy subscribed message", "trying"},
                {"acquire busy subscribed message busy", "trying try_lock sleep:never"},

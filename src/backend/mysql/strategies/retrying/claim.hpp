@@ -1,5 +1,6 @@
 // A claim on a row of a table, by the retrying recipe, and the statements that are sent for it.
 #pragma once
+#include <cstdint>
 #include <list>
 #include <string>
 
@@ -26,6 +27,8 @@ struct claim_record : claims::listed_claim, io::counted_claim {
   bool was_sent = false;           // the server may have seen this owner
   row::bell* waits_for = nullptr;  // `row`: or has it
   bool looks_at_members = false;   // `row`: readers or holders of permits may have the lock
+  std::uint64_t marks_seen = 0;    // `row`: at the last release
+  bool has_seen_marks = false;
 
  protected:
   ~claim_record() = default;

@@ -180,8 +180,8 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   } else {
     const bool is_done = reply.affected > 0 || planted(mutant::affected_rows_ignored);
     r.what = is_done ? verdict::done : verdict::not_owner;
-    const claim* const c = claims_.at(q.whose);
-    r.notified_others = c && c->waits_for && q.to == retrying_operation::release;
+    claim* const c = claims_.at(q.whose);
+    if (c && q.to == retrying_operation::release) read_release(*c, reply, r);
   }
   claim* const c = claims_.at(q.whose);
   give_back(q);

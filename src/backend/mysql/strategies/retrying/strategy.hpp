@@ -92,6 +92,8 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   // The reply to a step of a try. next_step: the next one is sent.
   virtual claims::retrying_reply read_try(claims::claim_handle whose, const sql_reply&,
                                           std::uint8_t step, claims::retrying_reply) = 0;
+  // The reply to a release: what it says about other clients.
+  virtual void read_release(claim&, const sql_reply&, claims::retrying_reply&) {}
   // True: it sends for this claim itself, and answers the claim, or has answered it by `answer`.
   virtual bool sends_by_itself(claim&, claims::retrying_operation, time_point,
                                std::optional<claims::retrying_reply>& answer) {

@@ -64,8 +64,9 @@ void bell::on_reply(const sql_reply& r, const reply_context& context) {
     return home_.drop(*this);
   }
   if (state_ == state::left) return;
-  if (r.is_ok() && r.cell(0, 0) == "0") return wait(context.now);
-  if (!r.is_ok() || r.cell(0, 0) != "1") {
+  has_queued_ = has_queued_ || (r.is_ok() && !r.is_null(0, 0));
+  if (r.is_ok() && r.cell(0, 1) == "0") return wait(context.now);
+  if (!r.is_ok() || r.cell(0, 1) != "1") {
     home_.over().unpin(*on_, context.now);
     return end(context.now, context.events);
   }

@@ -2,6 +2,8 @@
 // polls the row; the others wait in the server's queue for the bell. A waiter that gets the row
 // keeps the bell until its release, so the next one in the queue wakes at once. The bell is a hint:
 // only the row decides which claim holds the lock. A client that finds the row free needs no bell.
+// A client that used the row until now, for a while or with a bell, queues for the bell before it
+// tries again, so it overtakes no waiter.
 //
 //   state   | event                     | next    | effects
 //   --------+---------------------------+---------+-----------------------------------------------
@@ -35,7 +37,8 @@ class bell final : public pin_handler, public statement_handler {
   // Its claim sleeps until it is woken.
   bool start(time_point now);  // false: it sleeps once a connection is there
   bool is_had() const noexcept { return state_ == state::had; }
-  void leave(time_point now);  // the claim no longer needs it
+  bool has_queued() const noexcept { return has_queued_; }  // another connection had it
+  void leave(time_point now);                               // the claim no longer needs it
 
   std::list<bell>::iterator place;
 
@@ -59,6 +62,7 @@ class bell final : public pin_handler, public statement_handler {
   const std::string name_;  // of the lock
   session* on_ = nullptr;   // pinned
   state state_ = state::pinning;
+  bool has_queued_ = false;
 };
 
 }  // namespace holdfast::mysql::row

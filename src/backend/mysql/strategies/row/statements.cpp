@@ -125,12 +125,18 @@ std::string statements::look_at_members(std::string_view name) const {
 
 // The server's names of locks are short, and belong to all its databases.
 std::string statements::wait_for_bell(std::string_view name) const {
-  return bound("SELECT GET_LOCK(SHA2(CONCAT(DATABASE(),?,?),224),?)",
-               {table_, name, std::int64_t{bell_wait.count()}});
+  return bound("SELECT IS_USED_LOCK(SHA2(CONCAT(DATABASE(),?,?),224)),"
+               "GET_LOCK(SHA2(CONCAT(DATABASE(),?,?),224),?)",
+               {table_, name, table_, name, std::int64_t{bell_wait.count()}});
 }
 
 std::string statements::release_bell(std::string_view name) const {
   return bound("DO RELEASE_LOCK(SHA2(CONCAT(DATABASE(),?,?),224))", {table_, name});
+}
+
+std::string statements::mark(std::string_view name) const {
+  return bound(concat({"UPDATE ", table_, " SET renewals=renewals+1 WHERE name=? AND owner<>x''"}),
+               {name});
 }
 
 std::string statements::look(std::string_view name) const {
@@ -183,8 +189,8 @@ std::string statements::release(std::string_view name, std::string_view owner,
   const std::string_view compares = planted(mutant::delete_without_owner) ? "" : " AND owner=?";
   if (mode != lock_mode::exclusive)
     return bound(concat({"DELETE FROM ", members_, " WHERE name=?", compares}), {name, owner});
-  return bound(concat({"UPDATE ", table_, " SET owner=x'',expires_at=", released, " WHERE name=?",
-                       compares}),
+  return bound(concat({"UPDATE ", table_, " SET owner=x'',expires_at=", released,
+                       ",renewals=LAST_INSERT_ID(renewals) WHERE name=?", compares}),
                {name, owner});
 }
 

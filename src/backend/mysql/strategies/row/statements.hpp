@@ -7,7 +7,8 @@
 //   grant_number | of the last grant; it only grows, and no clean-up may lower it
 //   expires_at   | UTC by the server's clock: until then the owner holds the lock
 //   granted_at   | UTC
-//   renewals     | bumped by each renewal, so that a row that was found is a row that changed
+//   renewals     | bumped by each renewal, so that a row that was found is a row that changed; and
+//                | by each poll of a waiter without a bell, which the holder sees at its release
 //   has_members  | 1: readers or holders of permits may hold the lock, each by a row of the other
 //                | table; then owner is empty
 //   note, host,  | of the holder, for inspection
@@ -65,10 +66,11 @@ class statements final : public retrying::statements {
   // {name, owner, us left} of each row of both tables that has an owner.
   std::string look_at_all(std::span<const std::string_view> names) const;
 
-  // The named lock that wakes waiters; the wait ends with 0 after bell_wait.
+  // The named lock that wakes waiters: {its owner before, 1}; the wait ends with 0 after bell_wait.
   static constexpr std::chrono::seconds bell_wait{10};
   std::string wait_for_bell(std::string_view name) const;
   std::string release_bell(std::string_view name) const;
+  std::string mark(std::string_view name) const;  // a waiter without a bell polls
 
   // The statements of a transaction.
   std::string lock_row(std::string_view name) const;         // {owner, us left, has_members}

@@ -21,11 +21,14 @@ namespace {
 constexpr std::size_t name_max = 767;  // of the column
 
 // Clients poll where there is no bell. A bell wakes a waiter that sleeps, and the nap is for a
-// holder that was stopped or has no bell.
+// holder that was stopped or has no bell. A client that uses a row without a pause shares it with
+// the waiters that have bells by their queue, and leaves it free only for those that poll.
 constexpr claims::retrying_recipe::rules woken_by_bell = [] {
   claims::retrying_recipe::rules out = retrying::polling;
   out.has_channel = out.keeps_messages = true;
   out.nap_max = std::chrono::seconds{2};
+  out.channel_is_queue = true;
+  out.queue_after = std::chrono::milliseconds{25};
   return out;
 }();
 
@@ -73,6 +76,9 @@ retrying_reply strategy::read_try(claims::claim_handle whose, const sql_reply& r
 
 bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now,
                                std::optional<retrying_reply>& answer) {
+  if (what == retrying_operation::try_lock && c.recipe().polls() && !c.waits_for &&
+      c.recipe().step_of_attempt() == 0)
+    over().submit(lane::commands, texts_.mark(c.name), marks_, now, order_of(c.name));
   if (what == retrying_operation::subscribe) return answer = wait_for_bell(c, now), true;
   if (what == retrying_operation::renew) return renewals_.add(c, now), true;
   if (what != retrying_operation::try_lock) return false;
@@ -84,6 +90,15 @@ bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now
   if (c.details.mode == lock_mode::exclusive && !c.looks_at_members) return false;
   begin_transaction({&c}, nullptr, now);
   return true;
+}
+
+// Its claim had a bell that others queue for, or others poll.
+void strategy::read_release(claim& c, const sql_reply& reply, retrying_reply& r) {
+  r.notified_others = c.waits_for && c.waits_for->has_queued();
+  if (c.details.mode != lock_mode::exclusive || reply.affected == 0) return;
+  r.peers_poll = c.has_seen_marks && c.marks_seen != reply.insert_id;
+  c.marks_seen = reply.insert_id;
+  c.has_seen_marks = true;
 }
 
 retrying_reply strategy::asleep(const claim& c, bool has_bell) {

@@ -60,6 +60,7 @@ class strategy final : public retrying::strategy {
                                   claims::retrying_reply) override;
   bool sends_by_itself(retrying::claim&, claims::retrying_operation, time_point now,
                        std::optional<claims::retrying_reply>& answer) override;
+  void read_release(retrying::claim&, const sql_reply&, claims::retrying_reply&) override;
   std::string guarded_owner(const retrying::claim&) const override;
   void on_step(retrying::claim&, time_point now) override;
   void on_opening_reply(const sql_reply&, const reply_context&) override;
@@ -67,6 +68,12 @@ class strategy final : public retrying::strategy {
   void begin_transaction(const std::vector<retrying::claim*>&, claim_group*, time_point now);
 
   failure why_not_opened(const sql_reply&, bool creates) const;
+
+  // Of statements that need no answer.
+  struct unanswered final : statement_handler {
+    void on_reply(const sql_reply&, const reply_context&) override {}
+    void on_cut(const failure&, const reply_context&) override {}
+  };
 
   enum class opening : unsigned char {
     probes_table,
@@ -82,6 +89,7 @@ class strategy final : public retrying::strategy {
   std::list<transaction> transactions_;
   claims::group_barrier<claim_group> groups_;
   std::list<bell> bells_;
+  unanswered marks_;
 };
 
 }  // namespace holdfast::mysql::row

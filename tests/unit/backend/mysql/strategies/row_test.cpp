@@ -90,7 +90,7 @@ TEST_F(mysql_row, a_waiter_that_cannot_wait_for_the_bell_polls) {
 
 TEST_F(mysql_row, a_waiter_that_is_woken_by_the_bell_reads_the_row) {
   wait_for_bell();
-  t.reply(1, rows({{"1"}}));
+  t.reply(1, rows({{"7", "1"}}));
   EXPECT_TRUE(t.awaits(0, "UPDATE"));
   EXPECT_EQ(t.sink.take(), "");
   t.reply(0, {});
@@ -106,9 +106,56 @@ TEST_F(mysql_row, a_waiter_that_is_woken_by_the_bell_reads_the_row) {
   t.reply(1, {});
 }
 
+TEST_F(mysql_row, after_a_wait_for_the_bell_the_next_acquire_queues_for_it) {
+  wait_for_bell();
+  t.reply(1, rows({{"7", "1"}}));
+  t.reply(0, granted_row(5));
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(0));
+  t.reply(1, {});
+  EXPECT_EQ(t.sink.take(), "granted ended ");
+  t.acquire(false);
+  EXPECT_EQ(t.statement(0), "") << "it overtakes no waiter";
+  ASSERT_TRUE(t.awaits(1, "GET_LOCK"));
+  t.reply(1, rows({{std::nullopt, "1"}}));
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+  t.reply(0, granted_row(6));
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_row, a_client_that_uses_a_row_without_a_pause_tries_again_at_once) {
+  for (int i = 0; i < 4; ++i) {
+    t.acquire(false);
+    ASSERT_TRUE(t.awaits(0, "UPDATE")) << i;
+    t.reply(0, granted_row(5));
+    t.pass(8ms);
+    t.lock->release(nullptr);
+    t.reply(0, granted_row(0));
+  }
+  t.acquire(false);
+  EXPECT_EQ(t.statement(0), "") << "after a while it queues for the bell";
+  t.greet(1);
+  EXPECT_TRUE(t.awaits(1, "GET_LOCK"));
+}
+
+TEST_F(mysql_row, a_holder_leaves_the_row_free_for_clients_that_poll) {
+  for (const int marks : {3, 4}) {
+    t.acquire(false);
+    t.reply(0, granted_row(5));
+    t.pass(6ms);
+    t.lock->release(nullptr);
+    EXPECT_TRUE(t.awaits(0, "renewals=LAST_INSERT_ID(renewals)"));
+    t.reply(0, granted_row(marks));
+  }
+  t.acquire(false);
+  EXPECT_EQ(t.statement(0), "");
+  t.pass(200ms);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
 TEST_F(mysql_row, a_waiter_asks_for_the_bell_again_when_its_time_is_over) {
   wait_for_bell();
-  t.reply(1, rows({{"0"}}));
+  t.reply(1, rows({{"7", "0"}}));
   EXPECT_TRUE(t.awaits(1, "GET_LOCK"));
 }
 
@@ -140,14 +187,17 @@ TEST_F(mysql_row, a_waiter_without_a_connection_for_the_bell_polls) {
   EXPECT_EQ(t.statement(0), "DO 0") << "it checks whether the server is there";
   t.reply(0, {});
   t.pass(1s);
-  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+  EXPECT_TRUE(t.awaits(0, "SET renewals=renewals+1")) << "the holder sees it at its release";
+  t.reply(0, {});
+  EXPECT_TRUE(t.awaits(0, "grant_number="));
 }
 
 TEST_F(mysql_row, a_release_compares_the_owner) {
   t.acquire();
   t.reply(0, granted_row(1));
   t.lock->release(nullptr);
-  EXPECT_TRUE(t.awaits(0, "SET owner=x'',expires_at='1970-01-01' WHERE name=x'6a6f62' AND owner="));
+  EXPECT_TRUE(t.awaits(0, "SET owner=x'',expires_at='1970-01-01'"));
+  EXPECT_TRUE(t.awaits(0, " WHERE name=x'6a6f62' AND owner="));
   t.reply(0, granted_row(0));
   EXPECT_EQ(t.sink.take(), "granted ended ");
 }
