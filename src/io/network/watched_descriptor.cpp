@@ -47,8 +47,7 @@ void watched_descriptor::start(readiness r) {
   epoll_event wanted{};
   wanted.events = epoll_bits_of(r);
   if (r != readiness::none && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &wanted) != 0) fail(errno);
-  wanted_ = r;
-  is_registered_ = r != readiness::none;
+  wanted_ = registered_ = r;
   boost::system::error_code failed;
   waits_->assign(epoll_, failed);
   if (failed) fail(failed.value());
@@ -63,20 +62,21 @@ void watched_descriptor::set(readiness r) noexcept {
   const lock l(mutex_);
   if (!events_ || r == wanted_ || !is_of_this_process()) return;
   wanted_ = r;
-  register_for(r);
+  if (r != readiness::none) register_for(r);
 }
 
-// Without an event it is taken out: epoll would go on reporting errors and the peer's end. A
-// descriptor that the library has closed is in it no more, and none of this finds another file.
+// While nothing is wanted, it stays registered until epoll reports something: in most cases the
+// same events are wanted again before that. Then it is taken out, because epoll would go on
+// reporting errors and the peer's end. A descriptor that the library has closed is no longer in it,
+// and none of this finds another file.
 void watched_descriptor::register_for(readiness r) noexcept {
+  if (r == registered_) return;
   epoll_event wanted{};
   wanted.events = epoll_bits_of(r);
-  const bool registers = r != readiness::none;
-  if (registers || is_registered_) {
-    const int what = !registers ? EPOLL_CTL_DEL : is_registered_ ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    ::epoll_ctl(epoll_, what, fd_, &wanted);
-  }
-  is_registered_ = registers;
+  const bool is_in = registered_ != readiness::none;
+  const int what = r == readiness::none ? EPOLL_CTL_DEL : is_in ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  ::epoll_ctl(epoll_, what, fd_, &wanted);
+  registered_ = r;
 }
 
 void watched_descriptor::await() {
@@ -112,9 +112,13 @@ void watched_descriptor::on_wait() {
   await();
 }
 
-readiness watched_descriptor::found() const noexcept {
+readiness watched_descriptor::found() noexcept {
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) != 1) return readiness::none;
+  if (wanted_ == readiness::none) {
+    register_for(readiness::none);
+    return readiness::none;
+  }
   // An error and the peer's end are found by whatever the library does next.
   if (event.events & (EPOLLERR | EPOLLHUP)) return wanted_;
   readiness out = readiness::none;
