@@ -87,6 +87,23 @@ void locks_work_again_after_an_outage(fixture& on) {
   EXPECT_TRUE(becomes([&] { return granted(client); }));
 }
 
+void an_outage_shows_in_the_figures(fixture& on) {
+  const auto client = on.short_lived_client();
+  const auto attempt = [&] {
+    std::error_code ec;
+    return static_cast<bool>(on.lock(client).try_acquire({}, ec));
+  };
+  EXPECT_TRUE(attempt());
+  EXPECT_TRUE(client.metrics().connected);
+  EXPECT_EQ(client.metrics().reconnects, 0u);
+  on.store().begin_outage();
+  EXPECT_FALSE(attempt());
+  EXPECT_TRUE(becomes([&] { return !client.metrics().connected; }));
+  on.store().end_outage();
+  EXPECT_TRUE(becomes([&] { return attempt() || client.metrics().connected; }));
+  EXPECT_TRUE(becomes([&] { return client.metrics().connected; }));
+}
+
 void an_acquire_without_an_answer_holds_nothing_for_good(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
@@ -113,6 +130,7 @@ behaviours outages() {
                          outages),
       CONTRACT_BEHAVIOUR(133, a_late_waiter_waits_its_whole_outage_timeout, in_threads, exclusively,
                          outages),
+      CONTRACT_BEHAVIOUR(144, an_outage_shows_in_the_figures, in_threads, exclusively, outages),
       CONTRACT_BEHAVIOUR(54, an_acquire_without_an_answer_holds_nothing_for_good, in_threads,
                          at_the_store, outages),
   };

@@ -31,6 +31,21 @@ TEST_F(redis_cluster, one_client_holds_a_lock_and_a_waiter_is_served_at_each_mas
   }
 }
 
+TEST_F(redis_cluster, the_figures_show_that_one_master_is_out_of_reach) {
+  cluster_servers c(masters_only);
+  const auto mine = open(c);
+  const std::string name = name_at(c, 1);
+  EXPECT_TRUE(mine.mutex(name).try_acquire());
+  EXPECT_TRUE(mine.metrics().connected);
+  c.server(1).kill_hard();
+  EXPECT_TRUE(eventually([&] { return !mine.metrics().connected; }));
+  EXPECT_EQ(mine.metrics().reconnects, 0u);
+  c.server(1).start();
+  EXPECT_TRUE(mine.mutex(name).try_acquire_for(in_bounds));
+  EXPECT_TRUE(eventually([&] { return mine.metrics().connected; }));
+  EXPECT_EQ(mine.metrics().reconnects, 1u);
+}
+
 TEST_F(redis_cluster, the_names_are_spread_over_all_masters) {
   cluster_servers c(masters_only);
   const auto mine = open(c), other = open(c);

@@ -45,6 +45,7 @@ TEST_F(redlock, two_of_five_may_be_dead_or_stopped) {
     auto held = c.mutex("x").acquire();
     EXPECT_FALSE(other.mutex("x").try_acquire());
   }
+  EXPECT_TRUE(c.metrics().connected) << "to a majority";
   s[0].go_on();
 }
 
@@ -58,8 +59,11 @@ TEST_F(redlock, without_a_majority_nothing_is_granted_and_the_servers_are_named)
     return t.code == errc::no_quorum && t.text.find(std::to_string(s[1].port())) != t.text.npos &&
            t.text.find(std::to_string(s[2].port())) != t.text.npos;
   }));
+  EXPECT_FALSE(c.metrics().connected);
   s[1].start();
   EXPECT_TRUE(c.mutex("x").try_acquire_for(in_bounds));
+  EXPECT_TRUE(eventually([&] { return c.metrics().connected; }));
+  EXPECT_EQ(c.metrics().reconnects, 1u) << "of one server";
 }
 
 TEST_F(redlock, opening_without_a_majority_fails_and_names_the_servers) {

@@ -109,8 +109,11 @@ TEST_F(redis_shards, a_shard_that_is_down_concerns_its_own_locks_only) {
   // Another's lock is busy, whatever is down elsewhere.
   EXPECT_FALSE(client::open(servers_[1].url()).mutex(there).try_acquire());
   EXPECT_FALSE(c.metrics().connected);
+  EXPECT_EQ(c.metrics().reconnects, 0u);
   servers_[0].start();
   EXPECT_TRUE(c.mutex(here).try_acquire_for(in_bounds));
+  EXPECT_TRUE(eventually([&] { return c.metrics().connected; }));
+  EXPECT_EQ(c.metrics().reconnects, 1u);
 }
 
 TEST_F(redis_shards, a_client_opens_while_a_shard_is_down_and_says_so) {
