@@ -9,6 +9,7 @@ namespace holdfast::cli {
 int run(int argc, char** argv);
 
 int list(int argc, char** argv);
+int top(int argc, char** argv);
 int show_holders(int argc, char** argv);
 int wait_until_free(int argc, char** argv);
 int break_lock(int argc, char** argv);

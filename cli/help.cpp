@@ -9,6 +9,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
 
   run       run a command while holding a lock
   list      list the locks that are held
+  top       show the locks that are held, live
   holders   show the holders of a lock
   wait      wait until a lock is free
   break     take a lock away from its holder
@@ -22,7 +23,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
 
 The store is set with --url, else with $HOLDFAST_URL. The default is file:, the directory of this
 machine and user. Other stores are file:///dir, redis://host, zookeeper://host1,host2/path and
-mysql://user@host/database.
+mysql://user@host/database. @NAME is the URL that ~/.config/holdfast.toml has for NAME.
 
 Manual: man holdfast
 
@@ -54,6 +55,29 @@ Manual: man holdfast
 Examples:
   holdfast list                     all locks of the default store
   holdfast list --json backup/      those whose names start with backup/, for a program
+)";
+
+constexpr std::string_view of_top = R"(Usage: holdfast top [OPTION...] [PREFIX]
+
+Shows the locks that are held and whose names start with PREFIX, as `holdfast list` does, the locks
+with the most waiters first, and updates the terminal until a signal ends it (Ctrl-C). While the
+store cannot be reached it shows why, and continues. If standard output is not a terminal, it prints
+one frame.
+
+  -n, --count N           end after N frames
+      --interval SECONDS  the time between two frames (default: 1, at least 100ms)
+      --once              print one frame, without clearing the terminal
+      --url URL           the store of the locks (default: $HOLDFAST_URL, else file:)
+
+Exit status: 0: success, also when no lock is held; 69: the store cannot be reached; 64: wrong
+usage, or the locks of this store cannot be listed; 128 + N: signal N ended it.
+
+Manual: man holdfast
+
+Examples:
+  holdfast top                      all locks of the default store
+  holdfast top --interval 5 --url redis://db1 backup/
+  holdfast top -n 60 >locks.log     one frame per second for a minute
 )";
 
 constexpr std::string_view of_holders = R"(Usage: holdfast holders [OPTION...] NAME
@@ -253,7 +277,7 @@ constexpr page pages[] = {
     {"ls", of_list},       {"show", of_holders},
     {"gc", of_prune},      {"doctor", of_diagnosis},
     {"schema", of_schema}, {"explain", of_explanation},
-    {"drill", of_drill},
+    {"drill", of_drill},   {"top", of_top},
 };
 
 }  // namespace

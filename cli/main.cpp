@@ -39,6 +39,7 @@ struct command {
 constexpr command commands[] = {
     {"run", run},
     {"list", list},
+    {"top", top},
     {"holders", show_holders},
     {"wait", wait_until_free},
     {"break", break_lock},

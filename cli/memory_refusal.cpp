@@ -9,7 +9,7 @@ namespace holdfast::cli {
 
 void refuse_memory(const place& at) {
   if (!at.parsed || at.parsed->scheme() != "memory") return;
-  throw usage_error("memory: (" + std::string(at.said_by) +
+  throw usage_error("memory: (" + at.said_by +
                     ") is a store of one process, and its locks exclude no other process; use "
                     "file: or the URL of a server");
 }

@@ -4,24 +4,35 @@
 #include <string_view>
 
 #include "cli/message.hpp"
+#include "cli/profile.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 // A text with an '@' is not quoted: it may hold a password.
-void refuse_what_is_no_url(const place& at) {
-  const std::string& text = at.text;
+void refuse_what_is_no_url(const std::string& text, const std::string& source) {
   if (text.empty() || text.find('@') != text.npos || text.find("://") != text.npos) return;
   const auto colon = text.find(':');
   const auto port =
       colon == text.npos ? std::string_view() : std::string_view(text).substr(colon + 1);
   const bool is_address = !port.empty() && port.find_first_not_of("0123456789") == port.npos;
-  const std::string start = std::string(at.said_by) + " '" + text + "' is not a URL; ";
+  const std::string start = source + " '" + text + "' is not a URL; ";
   if (text.starts_with('/')) throw usage_error(start + "did you mean file://" + text + "?");
   if (is_address) throw usage_error(start + "did you mean redis://" + text + "?");
   if (colon == text.npos)
     throw usage_error(start +
                       "a URL starts with a scheme, for example redis://host or file:///dir");
+}
+
+// The URL of a profile, with an error that names the line of its file.
+place place_of_profile(const std::string& word) {
+  const profile found = read_profile(std::string_view(word).substr(1));
+  refuse_what_is_no_url(found.url, found.source + ": the profile " + word + " is");
+  try {
+    return {found.url, url::parse(found.url), word};
+  } catch (const lock_error& e) {
+    throw usage_error(found.source + ": " + text_of(e));
+  }
 }
 
 }  // namespace
@@ -42,7 +53,8 @@ place place_of(const std::optional<std::string>& argument) {
     out.text = variable;
     out.said_by = "HOLDFAST_URL";
   }
-  refuse_what_is_no_url(out);
+  if (out.text.starts_with('@')) return place_of_profile(out.text);
+  refuse_what_is_no_url(out.text, out.said_by);
   out.parsed = url::parse(out.text);
   return out;
 }

@@ -1,4 +1,4 @@
-// Where the locks are, and who said so.
+// The store of the locks, and the source of its URL.
 #pragma once
 #include <holdfast/url.hpp>
 
@@ -11,7 +11,7 @@ namespace holdfast::cli {
 struct place {
   std::string text;           // of the URL, as it was given, secrets included; "": this machine
   std::optional<url> parsed;  // nothing when the text is empty
-  const char* said_by;        // "--url", "HOLDFAST_URL", "the default"
+  std::string said_by;        // "--url", "HOLDFAST_URL", "the default", or "@PROFILE"
 
   bool local() const noexcept;  // a directory: nothing of it can hang on a network
   bool has_session() const { return has_session(parsed); }
@@ -23,8 +23,10 @@ struct place {
   std::span<const std::string> secret_variables() const;  // of the environment: with passwords
 };
 
-// The argument of --url, else $HOLDFAST_URL, else this machine. Throws lock_error: bad_url.
-// Throws usage_error: one of them is empty, or is a path or an address instead of a URL.
+// The argument of --url, else $HOLDFAST_URL, else this machine. "@NAME" is the URL of the profile
+// of that name (cli/profile.hpp). Throws lock_error: bad_url.
+// Throws usage_error: one of them is empty, or is a path or an address instead of a URL; or the
+// profile cannot be read, or has a URL that cannot be used.
 place place_of(const std::optional<std::string>& argument);
 
 // A store in the memory of this process excludes no other process. Throws usage_error.

@@ -9,6 +9,7 @@ _holdfast_options() {
         --no-renew --grace
       ;;
     list | prune | diagnose) echo --url --json ;;
+    top) echo --count -n --interval --once --url ;;
     holders) echo --url --json -q --quiet ;;
     wait) echo -w --wait -E --conflict-exit-code -q --quiet --url ;;
     break) echo --owner --url --json ;;
@@ -36,7 +37,8 @@ _holdfast_command_at() {
 }
 
 _holdfast() {
-  local commands='run list holders wait break prune diagnose explain schema drill version help' i
+  local commands='run list top holders wait break prune diagnose explain schema drill' i
+  commands+=' version help'
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     _holdfast_offer "$commands"
@@ -50,7 +52,7 @@ _holdfast() {
   local option=${COMP_WORDS[COMP_CWORD - 1]}
   [[ $option != = ]] || option=${COMP_WORDS[COMP_CWORD - 2]}
   case ${COMP_WORDS[1]}$option in
-    explain-n | explain--lines) return ;;
+    explain-n | explain--lines | top-n) return ;;
   esac
   case $option in
     --url)
@@ -59,7 +61,8 @@ _holdfast() {
       return
       ;;
     -p | -c | --permits | --take | -w | --wait | --timeout | -E | --conflict-exit-code | --note | \
-      --ttl | --grace | --owner | --minutes | --workers | --failover | --seed) return ;;
+      --ttl | --grace | --owner | --count | --interval | --minutes | --workers | --failover | \
+      --seed) return ;;
   esac
   if [[ ${COMP_WORDS[1]} == help ]]; then
     _holdfast_offer "$commands"

@@ -23,6 +23,7 @@ complete -c holdfast -n __holdfast_command -a '(complete -C (__holdfast_command)
 
 complete -c holdfast -n __fish_use_subcommand -a run -d 'Run a command while holding a lock'
 complete -c holdfast -n __fish_use_subcommand -a list -d 'List the locks that are held'
+complete -c holdfast -n __fish_use_subcommand -a top -d 'Show the locks that are held, live'
 complete -c holdfast -n __fish_use_subcommand -a holders -d 'Show the holders of a lock'
 complete -c holdfast -n __fish_use_subcommand -a wait -d 'Wait until a lock is free'
 complete -c holdfast -n __fish_use_subcommand -a break -d 'Take a lock away from its holder'
@@ -34,9 +35,9 @@ complete -c holdfast -n __fish_use_subcommand -a drill -d 'Show locks when progr
 complete -c holdfast -n __fish_use_subcommand -a version -d 'Print the version'
 complete -c holdfast -n __fish_use_subcommand -a help -d 'Print the help of a command'
 complete -c holdfast -n '__holdfast_is_at help' \
-    -a 'run list holders wait break prune diagnose explain schema drill version'
+    -a 'run list top holders wait break prune diagnose explain schema drill version'
 
-for command in run list holders wait break prune diagnose schema drill
+for command in run list top holders wait break prune diagnose schema drill
     complete -c holdfast -n "__holdfast_is_at $command" -l url -x -d 'The store of the locks' \
         -a 'file: file:/// redis:// zookeeper:// mysql://'
 end
@@ -52,6 +53,9 @@ for command in run wait
     complete -c holdfast -n $at -s E -l conflict-exit-code -x -d 'Exit status when busy'
 end
 complete -c holdfast -n '__holdfast_is_at explain' -s n -l lines -x -d 'Print the last N events'
+complete -c holdfast -n '__holdfast_is_at top' -s n -l count -x -d 'End after N frames'
+complete -c holdfast -n '__holdfast_is_at top' -l interval -x -d 'The time between two frames'
+complete -c holdfast -n '__holdfast_is_at top' -l once -d 'Print one frame'
 complete -c holdfast -n '__holdfast_is_at break' -l owner -x -d 'The holder to take it from'
 
 set -l at '__holdfast_is_at drill'

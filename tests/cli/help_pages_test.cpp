@@ -10,8 +10,8 @@
 namespace holdfast::cli_test {
 namespace {
 
-const words subcommands{"run",   "list",     "holders", "wait",   "break",
-                        "prune", "diagnose", "explain", "schema", "drill"};
+const words subcommands{"run",   "list",     "top",     "holders", "wait", "break",
+                        "prune", "diagnose", "explain", "schema",  "drill"};
 
 std::string cli_folder() { return std::getenv("HOLDFAST_CLI_FOLDER"); }
 
