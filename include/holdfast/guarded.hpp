@@ -17,6 +17,16 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
+namespace detail {
+struct use_refusal {
+  std::error_code code{};  // none: the use is permitted
+  std::string_view text{};
+};
+// Raises last_token to that of a lease whose use is permitted.
+HOLDFAST_API use_refusal check_use(const lease& by, std::string_view lock,
+                                   std::int64_t& last_token) noexcept;
+}  // namespace detail
+
 // The proof that a write comes from a live lease: its fencing token and owner id. Only
 // guarded<T>::with() makes one, and it cannot be copied or kept. A resource whose writing functions
 // take a `const fence&` therefore has no unfenced write that compiles.
@@ -109,7 +119,7 @@ class guarded {
   template <fenced_use<T> F>
   auto with(const lease& by, F&& f) {
     const std::lock_guard guard(mutex_);
-    if (const refusal why = check(by); why.code)
+    if (const auto why = detail::check_use(by, lock_, last_token_); why.code)
       throw lock_error(why.code, {"with", lock_, {}, std::string(why.text)});
     return std::forward<F>(f)(resource_, fence(by));
   }
@@ -117,7 +127,7 @@ class guarded {
   auto with(const lease& by, F&& f, std::error_code& ec) {
     using result = std::invoke_result_t<F, T&, const fence&>;
     const std::lock_guard guard(mutex_);
-    ec = check(by).code;
+    ec = detail::check_use(by, lock_, last_token_).code;
     if constexpr (std::is_void_v<result>) {
       if (!ec) std::forward<F>(f)(resource_, fence(by));
       return !ec;
@@ -131,25 +141,6 @@ class guarded {
   std::string_view name() const noexcept { return lock_; }
 
  private:
-  struct refusal {
-    std::error_code code{};
-    std::string_view text{};
-  };
-  refusal check(const lease& by) {
-    if (const std::error_code code = by.status()) return {code, "the lease is not held"};
-    if (by.name() != lock_) return {errc::mismatch, "the lease is of another lock"};
-    if (by.mode() != lock_mode::exclusive)
-      return {errc::mismatch, "the lease is not exclusive; acquire the lock exclusively"};
-    if (by.token() == 0)
-      return {errc::unsupported, "the lease has no fencing token; use a layout that has tokens"};
-    if (by.in_doubt())
-      return {errc::unavailable,
-              "the lease is in doubt, because no renewal was confirmed in time; wait for one"};
-    if (by.token() < last_token_) return {errc::lost, "a later holder has used the resource"};
-    last_token_ = by.token();
-    return {};
-  }
-
   const std::string lock_;
   std::mutex mutex_;  // guards everything below
   std::int64_t last_token_ = 0;

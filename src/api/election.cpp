@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/fail.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::inline v0 {
 namespace {
@@ -28,7 +29,7 @@ void wait(std::chrono::milliseconds interval, const std::stop_token& stop) {
 
 const lease& election::run(std::string_view value, detail::acquire_call c) {
   if (c.ec) c.ec->clear();
-  if (is_leader()) return term_;
+  if (is_leader() && !base::planted(base::mutant::leader_campaigns_anew)) return term_;
   take_term().unlock();  // a deposed leader must leave before its client is granted the lock again
   const acquire_options options{.note = value};
   c.options = &options;
@@ -44,7 +45,7 @@ const lease& election::begin_term(lease next) {
 
 bool election::is_leader() const noexcept {
   const std::lock_guard guard(mutex_);
-  return term_.held();
+  return base::planted(base::mutant::deposed_leader_leads) ? !!term_ : term_.held();
 }
 
 // Releasing the lease waits for the store; is_leader() of other threads does not wait for that.
@@ -59,7 +60,8 @@ void election::resign(std::error_code& ec) noexcept { take_term().release(ec); }
 
 std::optional<holder> election::observe() const {
   for (holder& one : store_.holders(name()))
-    if (one.mode == lock_mode::exclusive) return std::move(one);
+    if (one.mode == lock_mode::exclusive || base::planted(base::mutant::reader_observed_as_leader))
+      return std::move(one);
   return std::nullopt;
 }
 

@@ -6,12 +6,12 @@ namespace holdfast::mutants {
 namespace {
 
 constexpr auto groups =
-    {lease_scenarios,      message_scenarios,   owner_scenarios,       cohort_scenarios,
-     contenders_scenarios, token_scenarios,     fork_scenarios,        file_scenarios,
-     thread_scenarios,     line_scenarios,      renewal_scenarios,     lifetime_scenarios,
-     layout_scenarios,     zookeeper_scenarios, several_scenarios,     zookeeper_claim_scenarios,
-     lineage_scenarios,    row_scenarios,       mysql_scenarios,       redlock_scenarios,
-     sentinel_scenarios,   cluster_scenarios,   mysql_server_scenarios};
+    {lease_scenarios,      message_scenarios,   owner_scenarios,        cohort_scenarios,
+     contenders_scenarios, token_scenarios,     fork_scenarios,         file_scenarios,
+     thread_scenarios,     line_scenarios,      renewal_scenarios,      lifetime_scenarios,
+     layout_scenarios,     zookeeper_scenarios, several_scenarios,      zookeeper_claim_scenarios,
+     lineage_scenarios,    row_scenarios,       mysql_scenarios,        redlock_scenarios,
+     sentinel_scenarios,   cluster_scenarios,   mysql_server_scenarios, guarded_scenarios};
 
 std::string survived_scenario(const scenario& s, const mutant& m) {
   remove_planted();

@@ -19,6 +19,7 @@ std::span<const scenario> message_scenarios();
 std::span<const scenario> owner_scenarios();
 std::span<const scenario> cohort_scenarios();
 std::span<const scenario> several_scenarios();
+std::span<const scenario> guarded_scenarios();
 std::span<const scenario> contenders_scenarios();
 std::span<const scenario> token_scenarios();
 std::span<const scenario> fork_scenarios();
