@@ -115,29 +115,46 @@ std::string a_renewal_shortens_no_lease() {
   return is_long ? "" : "the store ends a lease that another renewal has made longer";
 }
 
-// Two renewals that are sent over different connections are answered in the other order.
-std::string a_late_answer_takes_nothing_back() {
-  const claims::retrying_recipe::rules r;
-  const claims::timing t{.op_timeout = 5s};
-  const base::time_point now{1h};
-  claims::retrying_recipe claim(r);
+constexpr claims::timing timing_of_holder{.op_timeout = 5s};
+
+// The answer to a renewal of `claim`, which is granted the lock.
+claims::retrying_reply renewal_of_granted(claims::retrying_recipe& claim, base::time_point now) {
   claims::retrying_reply answer{.to = claims::retrying_operation::try_lock,
                                 .what = claims::retrying_reply::verdict::granted,
                                 .ttl = 10s,
                                 .sent = now};
-  claim.acquire({.ttl = 10s}, now, t);
+  claim.acquire({.ttl = 10s}, now, timing_of_holder);
   answer.epoch = claim.epoch();
-  claim.on(answer, now, t);
-  claim.renew(10s, now, t);
-  claim.renew(10min, now, t);
+  claim.on(answer, now, timing_of_holder);
+  claim.renew(10s, now, timing_of_holder);
   answer.to = claims::retrying_operation::renew;
   answer.what = claims::retrying_reply::verdict::done;
   answer.epoch = claim.epoch();
+  return answer;
+}
+
+// Two renewals that are sent over different connections are answered in the other order.
+std::string a_late_answer_takes_nothing_back() {
+  const claims::retrying_recipe::rules r;
+  const base::time_point now{1h};
+  claims::retrying_recipe claim(r);
+  claims::retrying_reply answer = renewal_of_granted(claim, now);
+  claim.renew(10min, now, timing_of_holder);
   answer.ttl = 10min;
-  claim.on(answer, now, t);
+  claim.on(answer, now, timing_of_holder);
   answer.ttl = 10s;
-  claim.on(answer, now, t);
+  claim.on(answer, now, timing_of_holder);
   return claim.granted().deadline > now + 5min ? "" : "an extension was taken back";
+}
+
+std::string a_lost_claim_is_withdrawn_from_the_queue() {
+  const claims::retrying_recipe::rules r{.has_queue = true};
+  const base::time_point now{1h};
+  claims::retrying_recipe claim(r);
+  claims::retrying_reply answer = renewal_of_granted(claim, now);
+  answer.what = claims::retrying_reply::verdict::not_owner;
+  const bool is_withdrawn = claim.on(answer, now, timing_of_holder).orphan;
+  return is_withdrawn ? "" : "its place delays the waiters behind it";
 }
 
 // The holder's clock runs ahead of the store's by the margin, so it learns of the loss first.
@@ -210,6 +227,7 @@ constexpr scenario of_lease[] = {
     {mutant::held_without_clock, "memory", held_reads_the_clock},
     {mutant::late_renewal_shortens, "memory", a_renewal_shortens_no_lease},
     {mutant::late_answer_shortens, "memory", a_late_answer_takes_nothing_back},
+    {mutant::place_of_the_lost_kept, "memory", a_lost_claim_is_withdrawn_from_the_queue},
     {mutant::doubt_not_told, "memory", doubt_comes_before_the_deadline},
     {mutant::loss_not_told, "memory", loss_is_told_at_the_deadline},
     {mutant::renewal_starts_late, "memory", a_renewal_leaves_in_time},

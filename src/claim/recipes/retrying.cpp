@@ -166,12 +166,19 @@ retrying_recipe::step retrying_recipe::on(const reply& r, time_point now,
   switch (r.to) {
     case operation::try_lock:
     case operation::resolve: return on_try_reply(r, now, t);
-    case operation::renew: return on_renew_reply(r, now, t);
-    case operation::downgrade: return on_downgrade_reply(r, now, t);
+    case operation::renew: return leave_queue(on_renew_reply(r, now, t));
+    case operation::downgrade: return leave_queue(on_downgrade_reply(r, now, t));
     case operation::release:
     case operation::withdraw: return on_leave_reply(r, now, t);
     default: return {};
   }
+}
+
+// Its lease was lost: another server had copied the queue before this claim was granted the lock.
+retrying_recipe::step retrying_recipe::leave_queue(step out) const noexcept {
+  const bool is_lost = out.event == claim_event::lost;
+  if (is_lost && rules_->has_queue && !planted(mutant::place_of_the_lost_kept)) out.orphan = true;
+  return out;
 }
 
 retrying_recipe::step retrying_recipe::on_try_reply(const reply& r, time_point now,
@@ -270,7 +277,7 @@ retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point
   const bool may_arrive = (state_ == state::withdrawing || may_be_ours_) && !r.final;
   const bool is_missing = was_ours && r.what == verdict::not_owner;
   step out = become_idle(claim_event::ended, is_missing ? errc::not_held : errc{});
-  out.orphan = may_arrive;
+  out.orphan = may_arrive || (is_missing && rules_->has_queue);
   return out;
 }
 

@@ -43,7 +43,9 @@
 //               | subscription lost           | waiting     | sleep: polls
 //   held        | renew                       | held        | send renew
 //               | done                        | held        | extended: its send + ttl - drift
-//               | not owner                   | lost        | lost
+//               | not owner                   | lost        | lost; orphan, if a place in a queue
+//               |                             |             | may be left: a copy of the queue
+//               |                             |             | from before its grant may have it
 //               | downgrade                   | held        | send downgrade; again until done
 //               | release                     | releasing   | send release
 //   lost        | release                     | idle        | ended (not held); orphan, if an
@@ -175,6 +177,7 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
   bool joins_queue(time_point) noexcept;
   step wait(duration rest, time_point) noexcept;
   step take_next_step() noexcept;
+  step leave_queue(step) const noexcept;
   step on_try_reply(const reply&, time_point, const timing&) noexcept;
   step on_busy(const reply&, time_point, const timing&) noexcept;
   step on_not_ours(const reply&, time_point, const timing&) noexcept;

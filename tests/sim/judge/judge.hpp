@@ -87,7 +87,8 @@ class world;
 //   group    | the readers of a group have its number, or each keeps that of its own.
 //   passed   | no claim is granted the lock past a waiter.
 // Where waiters ask for the lock themselves, in the order of a queue:
-//   passed   | no claim gets the lock past one that is queued before it.
+//   passed   | no claim gets the lock past one that is queued before it. Not judged of a claim that
+//            | may have had its place at another server of the name.
 //   spin     | a waiter does not ask more than forty times within a second in which neither the
 //            | owner nor the queue changes.
 // Where the store keeps no queue, each user that waits counts as a waiter that is queued and alive,

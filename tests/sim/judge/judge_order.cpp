@@ -35,8 +35,10 @@ void judge::judge_order(lock_state& l, const std::string& owner_before, const pi
   const std::vector<std::string> before = std::exchange(l.line, line);
   if (!by || l.owner == owner_before || view_->kind_of(l.owner) != owner_is::claim) return;
   const auto mine = std::find(before.begin(), before.end(), l.owner);
-  // One that was taken for lost, and removed, had its place before.
-  if (mine == before.end() && l.queued_at.contains(l.owner)) return;
+  // One that was taken for lost, and removed, had its place before; of two servers behind one name
+  // it may have had one at the other.
+  const bool had_place = l.queued_at.contains(l.owner) || moved_until_ > 0ns;
+  if (mine == before.end() && had_place) return;
   for (auto other = before.begin(); other != mine; ++other)
     if (std::find(line.begin(), line.end(), *other) != line.end())
       return world_.complain("passed: " + l.owner + " got " + l.key + " past " + *other +

@@ -301,6 +301,17 @@ TEST(retrying, who_may_stand_in_a_queue_withdraws) {
               queued);
 }
 
+TEST(retrying, whose_lease_was_lost_leaves_a_queue_that_was_copied_before_its_grant) {
+  retrying_recipe::rules queued = with_channel;
+  queued.has_queue = true;
+  EXPECT_EQ(played_claim(queued).play("acquire granted renew not_owner"),
+            with("lost orphan lost", errc::lost, ""));
+  EXPECT_EQ(played_claim(queued).play("acquire granted release not_owner"),
+            with("idle orphan ended", errc::not_held, " sleep:never"));
+  EXPECT_EQ(played_claim(with_channel).play("acquire granted renew not_owner"),
+            with("lost lost", errc::lost, ""));
+}
+
 TEST(retrying, a_grant_of_a_repeated_attempt_leaves_no_ghost_when_the_first_arrives_later) {
   expect_each({{"acquire cut granted~ release done~", "idle orphan ended sleep:never"},
                {"acquire cut granted~ release done", "idle ended sleep:never"},
