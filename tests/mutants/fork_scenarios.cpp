@@ -3,9 +3,11 @@
 #include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
+#include <array>
 #include <functional>
 
 #include "folder.hpp"
+#include "io/random.hpp"
 #include "scenario.hpp"
 
 namespace holdfast::mutants {
@@ -47,8 +49,25 @@ std::string a_child_keeps_no_lock_file_open() {
   return keeps ? "the lock would outlive its holder in a child that knows nothing of it" : "";
 }
 
+std::string a_child_draws_other_owner_ids() {
+  using id = std::array<std::byte, 16>;
+  id ours{}, its{};
+  io::fill_random(ours);  // and reads more than that from the kernel
+  int ends[2];
+  if (::pipe(ends) != 0) return "there is no pipe";
+  is_true_in_a_child([&] {
+    io::fill_random(its);
+    return ::write(ends[1], its.data(), its.size()) > 0;
+  });
+  io::fill_random(ours);
+  const bool has_read = ::read(ends[0], its.data(), its.size()) > 0;
+  for (const int end : ends) ::close(end);
+  return has_read && its == ours ? "two processes use one owner id" : "";
+}
+
 constexpr scenario of_fork[] = {
     {mutant::child_keeps_lease, "file", a_child_holds_nothing},
+    {mutant::child_draws_as_its_parent, "file", a_child_draws_other_owner_ids},
     {mutant::child_keeps_descriptor, "file", a_child_keeps_no_lock_file_open},
 };
 
