@@ -45,6 +45,11 @@ class some_answers {
     for (sentinel_state& s : all_) s.answer->others.reset();
     return *this;
   }
+  some_answers& list_nobody_of(const std::string& id) {
+    for (sentinel_state& s : all_)
+      if (s.answer && s.answer->id == id) s.answer->others.reset();
+    return *this;
+  }
   const std::vector<sentinel_state>& states() const { return all_; }
   sentinel_verdict verdict() const { return judge(all_, "m"); }
   std::string master() const {
@@ -102,6 +107,14 @@ TEST(sentinel_votes, one_that_is_listed_under_another_address_is_not_counted_twi
   const auto s =
       some_answers({"a", "b", "c"}).answers("a", "x", 1).answers("b", "x", 1).fails("c.example");
   EXPECT_EQ(s.verdict().known, 3u);
+}
+
+TEST(sentinel_votes, addresses_without_an_answer_do_not_count_where_a_list_has_them_all) {
+  auto s = some_answers({"a", "b"}).answers("a", "x", 1).answers("b", "x", 1);
+  s.fails("a.example").fails("b.example");
+  EXPECT_EQ(s.verdict().known, 2u);
+  EXPECT_EQ(s.master(), "x");
+  EXPECT_EQ(s.list_nobody_of("a").verdict().known, 2u) << "one list is enough";
 }
 
 TEST(sentinel_votes, one_that_does_not_say_its_id_is_known_by_its_address) {

@@ -1,0 +1,37 @@
+// Claims of a session that has ended for good: the servers do not accept its user.
+#include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
+
+namespace holdfast::zookeeper_unit {
+namespace {
+
+const char* const layouts_of_one[] = {"layout=curator", "layout=kazoo", "layout=curator-semaphore",
+                                      "layout=node&unsafe=1"};
+
+void refuse_user(layout_fixture& t) {
+  t.give(replied(zookeeper::xid::auth, 0, zookeeper::error::auth_failed));
+}
+
+TEST(zookeeper_refused_session, refuses_each_claim_that_is_made_afterwards) {
+  for (const char* const layout : layouts_of_one) {
+    layout_fixture t(layout);
+    refuse_user(t);
+    t.claim->acquire({.permits = 1, .total_permits = 1});
+    EXPECT_EQ(t.requests(), "") << layout;
+    EXPECT_EQ(t.told.take(), "refused") << layout;
+  }
+}
+
+TEST(zookeeper_refused_session, refuses_those_that_ask) {
+  for (const char* const layout : layouts_of_one) {
+    layout_fixture t(layout);
+    t.claim->acquire({.permits = 1, .total_permits = 1});
+    EXPECT_EQ(t.told.take(), "") << layout;
+    refuse_user(t);
+    EXPECT_EQ(t.told.take(), "refused") << layout;
+    t.claim->acquire({.permits = 1, .total_permits = 1});
+    EXPECT_EQ(t.told.take(), "refused") << layout;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_unit
