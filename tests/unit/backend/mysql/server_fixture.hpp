@@ -81,7 +81,10 @@ class told final : public seam::claim_sink {
     last = g;
     words += "granted ";
   }
-  void on_refused(base::failure why) override { words += "refused:" + why.code.message() + ' '; }
+  void on_refused(base::failure why) override {
+    words += "refused:" + why.code.message() + ' ';
+    reason = why.text;
+  }
   void on_extended(time_point deadline, std::uint32_t) override {
     last.deadline = deadline;
     words += "extended ";
@@ -95,7 +98,7 @@ class told final : public seam::claim_sink {
   std::string take() { return std::exchange(words, {}); }
 
   seam::grant last;
-  std::string words;
+  std::string words, reason;
 };
 
 class server_fixture {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 
 #include "backend/mysql/transport/statement_handler.hpp"
@@ -22,9 +23,11 @@ class strategy;
 
 // The strategy's state of a claim.
 struct claim_record : claims::listed_claim, io::counted_claim {
-  std::string name;                // with the prefix
-  base::uuid owner_id;             // none: the claim is idle
-  bool was_sent = false;           // the server may have seen this owner
+  std::string name;       // with the prefix
+  base::uuid owner_id;    // none: the claim is idle
+  bool was_sent = false;  // the server may have seen this owner
+  // Why the server did not execute its last statement, which is repeated; null: it did.
+  std::unique_ptr<const std::string> obstacle;
   row::bell* waits_for = nullptr;  // `row`: or has it
   bool looks_at_members = false;   // `row`: readers or holders of permits may have the lock
   std::uint64_t marks_seen = 0;    // `row`: at the last release

@@ -149,6 +149,7 @@ void strategy::wake_at(claim& c, time_point t) {
 void strategy::after_step(claim& c, time_point now) {
   on_step(c, now);
   if (c.recipe().is_idle()) c.owner_id = {};
+  if (!c.recipe().waits()) c.obstacle.reset();
   over_->reactor().count(c, c.recipe().waits(), false);
 }
 
@@ -185,7 +186,20 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   }
   claim* const c = claims_.at(q.whose);
   give_back(q);
+  if (c) note_obstacle(*c, r, text);
   if (c) c->on_reply(r, std::move(text), context.now, context.events);
+}
+
+// A request that is given up after its op-timeout is then not reported as one without an answer.
+void strategy::note_obstacle(claim& c, const retrying_reply& r, const std::string& text) {
+  if (r.to == retrying_operation::renew) return;
+  if (r.what != verdict::not_now || text.empty()) return c.obstacle.reset();
+  c.obstacle = std::make_unique<const std::string>(text);
+}
+
+std::string strategy::reason(const claim& c, errc why) const {
+  const bool is_overdue = why == errc::unavailable || why == errc::outcome_unknown;
+  return is_overdue && c.obstacle ? *c.obstacle : over_->reason(why);
 }
 
 // A renewal found no row of its owner: the next statement reads the present owner, for the error.
@@ -206,6 +220,7 @@ void strategy::on_cut(request& q, const reply_context& context) {
   const std::uint32_t epoch = q.epoch;
   give_back(q);
   if (!c || is_renewal) return;  // the core repeats a renewal
+  c->obstacle.reset();
   c->on([&](retrying_recipe& r) { return r.on_cut(epoch, context.now, rules()); }, context.now,
         context.events);
 }

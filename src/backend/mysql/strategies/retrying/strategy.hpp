@@ -70,7 +70,7 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
     over_->reactor().request_flush(how == claims::urgency::now);
   }
   std::string text_of_owner(const claim& c) const { return guarded_owner(c); }
-  std::string reason(const claim&, errc why) const { return over_->reason(why); }
+  std::string reason(const claim&, errc why) const;
 
   // Statements of one lock have the same `order` of transport::submit().
   static std::size_t order_of(const std::string& name) noexcept;
@@ -80,6 +80,7 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   void on_reply(request&, const sql_reply&, const reply_context&);
   void on_cut(request&, const reply_context&);
   void give_back(request& r) noexcept { spare_.push_back(&r); }
+  static void note_obstacle(claim&, const claims::retrying_reply&, const std::string& text);
   const statements& texts() const noexcept { return texts_; }
   transport& over() noexcept { return *over_; }
   claims::orphan_withdrawals<orphan>& orphans() noexcept { return orphans_; }

@@ -237,6 +237,7 @@ void transaction::finish(const reply_context& context) {
     r.rest = rest_;
     r.sent = since_;
     r.final = context.is_final;
+    retrying::strategy::note_obstacle(*c, r, text_);
     c->on_reply(r, text_, context.now, context.events);
   }
 }

@@ -202,6 +202,17 @@ TEST_F(mysql_row, a_release_compares_the_owner) {
   EXPECT_EQ(t.sink.take(), "granted ended ");
 }
 
+TEST_F(mysql_row, an_attempt_that_the_server_never_executes_reports_the_servers_reason) {
+  t.acquire();
+  for (base::duration waited{}; waited <= op_timeout && t.sink.words.empty(); waited += 10ms) {
+    if (t.awaits(0, "grant_number")) t.reply(0, error(1114));
+    t.pass(10ms);
+  }
+  if (t.awaits(0, "SET owner=x''")) t.reply(0, {});
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("make room on the server"), std::string::npos) << t.sink.reason;
+}
+
 TEST_F(mysql_row, a_try_does_not_overtake_the_release_before_it) {
   t.acquire();
   t.reply(0, granted_row(1));
