@@ -26,12 +26,13 @@ void contenders::wait_for_plays(std::uint64_t more) const {
 }
 
 contenders::~contenders() {
+  EXPECT_TRUE(file_test::eventually([&] {
+    return std::ranges::count_if(players_.history(), [](const history::record& r) {
+             return r.what == operation::acquire && r.outcome == result::ok;
+           }) >= terms_.least_granted;
+  })) << "nothing was put to the test";
   players_.end();
   const auto records = players_.history();
-  const auto granted = std::count_if(records.begin(), records.end(), [](const auto& r) {
-    return r.what == operation::acquire && r.outcome == result::ok;
-  });
-  EXPECT_GE(granted, terms_.least_granted) << "nothing was put to the test";
   stress::expect_sound(records, terms_.check, seed_);
 }
 
