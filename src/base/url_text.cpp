@@ -98,6 +98,7 @@ constexpr std::string_view shown_options[] = {
     "type-column",
     "unlink",
     "unsafe",
+    "was",
     "weights",
 };
 

@@ -146,6 +146,24 @@ class shards_subject final : public several_servers {
   }
 };
 
+redis_server& changing_shard_of_all_cases(std::size_t i) {
+  static redis_server all[shard_count];
+  return all[i];
+}
+
+// The list of shards changes, and each lock moves to the last one.
+class changing_shards_subject final : public several_servers {
+ public:
+  explicit changing_shards_subject(std::string_view options) : several_servers(options) {
+    for (std::size_t i = 0; i < shard_count; ++i) add(changing_shard_of_all_cases(i));
+  }
+
+  std::string url() const override {
+    const std::string lists = "names=a,b,c&weights=0,0,1&was=1,1,0";
+    return with_options(with_options("redis+shards://" + reached(), lists), options());
+  }
+};
+
 // The nodes find no case's outage long enough to call a master failed.
 cluster_servers& cluster_of_all_cases() {
   static cluster_servers servers({.replicas = 0, .node_timeout = std::chrono::minutes(10)});
@@ -174,6 +192,10 @@ std::unique_ptr<subject> make_cluster_subject(std::string_view options) {
 
 std::unique_ptr<subject> make_shards_subject(std::string_view options) {
   return std::make_unique<shards_subject>(options);
+}
+
+std::unique_ptr<subject> make_changing_shards_subject(std::string_view options) {
+  return std::make_unique<changing_shards_subject>(options);
 }
 
 std::unique_ptr<subject> make_redis_subject(std::string_view options) {

@@ -176,6 +176,13 @@ subject_under_test string_in_a_cluster() {
   return s;
 }
 
+// An operator breaks the lock at one shard, where its holder then finds no other one.
+subject_under_test string_in_changing_shards() {
+  subject_under_test s = string_in_redis();
+  s.expected_failures = {{"a_loss_has_a_reason", "the former shard keeps rivals waiting"}};
+  return s;
+}
+
 subject_under_test redisson_in_redis() {
   return {.name = "redisson_redis",
           .make = make_redis_subject,
@@ -246,6 +253,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
       on(string_in_redis(), "sentinel_redis", make_sentinel_subject),
       on(redisson_in_redis(), "sentinel_redisson_redis", make_sentinel_subject),
       on(string_in_redis(), "shards_redis", make_shards_subject),
+      on(string_in_changing_shards(), "changing_shards_redis", make_changing_shards_subject),
       on(string_in_a_cluster(), "cluster_redis", make_cluster_subject),
       on(redisson_in_redis(), "cluster_redisson_redis", make_cluster_subject),
       {.name = "lua_redis",

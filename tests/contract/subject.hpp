@@ -78,6 +78,7 @@ std::unique_ptr<subject> make_redis_subject(std::string_view options);
 std::unique_ptr<subject> make_sentinel_subject(std::string_view options);
 std::unique_ptr<subject> make_cluster_subject(std::string_view options);
 std::unique_ptr<subject> make_shards_subject(std::string_view options);
+std::unique_ptr<subject> make_changing_shards_subject(std::string_view options);
 std::unique_ptr<subject> make_redlock_subject(std::string_view options);
 std::unique_ptr<subject> make_mysql_subject(std::string_view options);
 std::string_view mysql_is_missing();  // why its server cannot be had here; empty: it can

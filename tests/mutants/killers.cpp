@@ -11,7 +11,8 @@ constexpr auto groups =
      thread_scenarios,     line_scenarios,      renewal_scenarios,      lifetime_scenarios,
      layout_scenarios,     zookeeper_scenarios, several_scenarios,      zookeeper_claim_scenarios,
      lineage_scenarios,    row_scenarios,       mysql_scenarios,        redlock_scenarios,
-     sentinel_scenarios,   cluster_scenarios,   mysql_server_scenarios, guarded_scenarios};
+     sentinel_scenarios,   cluster_scenarios,   mysql_server_scenarios, guarded_scenarios,
+     shard_scenarios};
 
 std::string survived_scenario(const scenario& s, const mutant& m) {
   remove_planted();

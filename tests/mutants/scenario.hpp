@@ -33,6 +33,7 @@ std::span<const scenario> lineage_scenarios();
 std::span<const scenario> redlock_scenarios();
 std::span<const scenario> sentinel_scenarios();
 std::span<const scenario> cluster_scenarios();
+std::span<const scenario> shard_scenarios();
 std::span<const scenario> zookeeper_scenarios();
 std::span<const scenario> zookeeper_claim_scenarios();
 std::span<const scenario> row_scenarios();

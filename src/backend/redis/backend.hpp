@@ -40,6 +40,7 @@ class backend final : public seam::connection {
   base::failure await_open(std::stop_token);
   void note_unreached(const base::failure&);  // it is used all the same, once it answers
   const std::string& text() const noexcept { return settings_.text; }
+  transport& first_node() noexcept { return *topology_->nodes().front(); }
 
  private:
   class first_connections;

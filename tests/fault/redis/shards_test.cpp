@@ -272,7 +272,7 @@ TEST_F(redis_shard_file, mistakes_are_named_with_their_line_and_without_secrets)
   const std::pair<std::string, std::string> cases[] = {
       {"", "the file names no shard"},
       {good + "b\n", "line 2 of the file: give a name and a URL"},
-      {good + "b redis://127.0.0.1:2 2\n", "what follows the URL is weight="},
+      {good + "b redis://127.0.0.1:2 2\n", "a URL may be followed by weight= and by was="},
       {good + "b redis://127.0.0.1:2 weight=0\n", "weight"},
       {good + "b! redis://127.0.0.1:2\n", "the name of a shard has"},
       {good + "a redis://127.0.0.1:2\n", "two shards have the name a"},

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -71,14 +72,18 @@ void read_names(const seam::own_options& own, std::string_view text,
   }
 }
 
-void read_weights(const seam::own_options& own, std::string_view text,
-                  std::vector<shard_place>& out) {
+// 0: the shard is not in the list.
+double weight_of(std::string_view text, std::string_view option) {
+  return text == "0" ? 0 : seam::parse_number(text, option, weight_min, weight_max);
+}
+
+void read_weights(const seam::own_options& own, std::string_view option, std::string_view text,
+                  std::vector<shard_place>& out, double shard_place::*which) {
   const auto weights = words_of(text, ',');
   if (weights.size() != out.size())
-    own.refuse("weights: give one for each of the " + std::to_string(out.size()) +
+    own.refuse(std::string(option) + ": give one for each of the " + std::to_string(out.size()) +
                " shards, in the order of the servers, separated by commas");
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i].weight = seam::parse_number(weights[i], "weights", weight_min, weight_max);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].*which = weight_of(weights[i], option);
 }
 
 std::vector<shard_place> shards_of_servers(const seam::open_args& o) {
@@ -93,14 +98,21 @@ std::vector<shard_place> shards_of_servers(const seam::open_args& o) {
     at.port = e.port;
     std::string text = base::text_of(at);
     if (!seen.insert(text).second) refuse_list(o, "it names " + text + " twice");
-    out.push_back({std::move(text), 1, secret_access::of_server(o.where, scheme, e), {}});
+    out.push_back({std::move(text), 1, 1, secret_access::of_server(o.where, scheme, e), {}});
   }
   seam::own_options own(o);
   own.read("names", [&](std::string_view value) { read_names(own, value, out); });
-  own.read("weights", [&](std::string_view value) { read_weights(own, value, out); });
+  own.read("weights", [&](std::string_view value) {
+    read_weights(own, "weights", value, out, &shard_place::weight);
+  });
+  for (shard_place& s : out) s.former_weight = s.weight;
+  own.read("was", [&](std::string_view value) {
+    read_weights(own, "was", value, out, &shard_place::former_weight);
+  });
   for (shard_place& s : out)
     for (const url::option& each : o.own)
-      if (each.first != "names" && each.first != "weights") s.own.push_back(each);
+      if (each.first != "names" && each.first != "weights" && each.first != "was")
+        s.own.push_back(each);
   return out;
 }
 
@@ -140,24 +152,34 @@ class shard_file {
     std::vector<std::string> words;
     for (std::string word; line >> word && !word.starts_with('#');) words.push_back(word);
     if (words.empty()) return;
-    words.resize(std::max<std::size_t>(words.size(), 3));
-    const std::string &name = words[0], &where = words[1], &weight = words[2];
-    if (where.empty() || words.size() > 3)
+    if (words.size() < 2)
       refuse_line("give a name and a URL, and perhaps a weight: alpha redis://10.0.0.7 weight=2");
+    const std::string &name = words[0], &where = words[1];
     if (const auto fault = fault_of_name(name); !fault.empty()) refuse_line(std::string(fault));
     try {
-      out_.push_back({name, weight_of(weight), url::parse(where), {}});
+      out_.push_back({name, 1, 1, url::parse(where), {}});
+      read_weights_of(out_.back(), std::span(words).subspan(2));
     } catch (const lock_error& e) {
       refuse_line(std::string(e.detail()));
     }
     read_options(out_.back());
   }
 
-  double weight_of(std::string_view text) const {
-    if (text.empty()) return 1;
-    constexpr std::string_view start = "weight=";
-    if (!text.starts_with(start)) refuse_line("what follows the URL is weight=, as in weight=2");
-    return seam::parse_number(text.substr(start.size()), "weight", weight_min, weight_max);
+  void read_weights_of(shard_place& s, std::span<const std::string> words) const {
+    constexpr std::string_view present = "weight=", former = "was=";
+    bool has_former = false;
+    for (const std::string_view word : words) {
+      if (word.starts_with(present)) {
+        s.weight = weight_of(word.substr(present.size()), "weight");
+      } else if (word.starts_with(former)) {
+        s.former_weight = weight_of(word.substr(former.size()), "was");
+        has_former = true;
+      } else {
+        base::fail(errc::bad_url, "open",
+                   "a URL may be followed by weight= and by was=, for example weight=2");
+      }
+    }
+    if (!has_former) s.former_weight = s.weight;
   }
 
   void read_options(shard_place& s) const {
@@ -196,6 +218,13 @@ std::vector<shard_place> read_shards(const seam::open_args& o) {
   for (std::size_t i = 0; i < out.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (out[i].name == out[j].name) refuse_list(o, "two shards have the name " + out[i].name);
+  for (const shard_place& s : out)
+    if (s.weight == 0 && s.former_weight == 0)
+      refuse_list(o,
+                  "the shard " + s.name + " has the weight 0 and had no other one; leave it out");
+  if (std::ranges::none_of(out, [](const shard_place& s) { return s.weight > 0; }) ||
+      std::ranges::none_of(out, [](const shard_place& s) { return s.former_weight > 0; }))
+    refuse_list(o, "all shards have the weight 0; one at least needs a larger one");
   return out;
 }
 

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "backend/redis/diagnosis/joint_findings.hpp"
+#include "backend/redis/shards/list_check.hpp"
 #include "backend/redis/shards/shard_list.hpp"
+#include "base/event_queue.hpp"
 #include "base/fail.hpp"
 #include "base/follower.hpp"
 #include "base/log.hpp"
@@ -25,8 +27,8 @@ std::string of_shard(const std::string& name, const std::string& text) {
 seam::backend open_shards(const seam::open_args& o) {
   std::vector<shards::part> parts;
   for (const shard_place& p : read_shards(o))
-    parts.push_back(
-        {p.name, p.weight, read_settings({p.where, o.shared, p.own, o.password, o.env, o.stop})});
+    parts.push_back({p.name, p.weight, p.former_weight,
+                     read_settings({p.where, o.shared, p.own, o.password, o.env, o.stop})});
   auto made = std::make_unique<shards>(o.env, std::move(parts));
   made->open(o.stop, o.where.text());
   const seam::store_family stores = made->stores();
@@ -34,20 +36,33 @@ seam::backend open_shards(const seam::open_args& o) {
 }
 
 shards::shards(base::environment& env, std::vector<part> parts)
-    : stores_(names_of(parts.front().where)), log_(parts.front().where.log) {
+    : prefix_(parts.front().where.prefix),
+      stores_(names_of(parts.front().where)),
+      log_(parts.front().where.log) {
   for (part& p : parts) {
-    names_.push_back({std::move(p.name), p.weight});
+    lists_.present.push_back({p.name, p.weight});
+    lists_.former.push_back({p.name, p.former_weight});
+    lists_.is_changing = lists_.is_changing || p.weight != p.former_weight;
     all_.push_back(std::make_unique<backend>(env, std::move(p.where)));
   }
   for (std::size_t i = 0; i < all_.front()->stores().all().size(); ++i) {
-    std::vector<seam::lock_store*> of_one_layout;
-    for (const auto& b : all_) of_one_layout.push_back(b->stores().all()[i]);
-    sharded_.push_back(std::make_unique<sharded_store>(names_, std::move(of_one_layout)));
+    std::vector<moving_claim::place> of_one_layout;
+    for (const auto& b : all_) of_one_layout.push_back({b->stores().all()[i], b.get()});
+    sharded_.push_back(std::make_unique<sharded_store>(lists_, std::move(of_one_layout), moving_));
     stores_.add(*sharded_.back());
   }
 }
 
 void shards::open(std::stop_token stop, const std::string& url_text) {
+  const auto can_move = [](const auto& s) { return s->can_move_locks(); };
+  if (lists_.is_changing && !std::ranges::all_of(sharded_, can_move))
+    throw lock_error(
+        errc::bad_option,
+        {"open",
+         {},
+         url_text,
+         "the list of shards can change under layout=string only, whose tokens then go "
+         "on growing; stop all clients instead, and change the list without was="});
   for (const auto& b : all_) b->begin_open();
   std::vector<std::string> out;
   failure first;
@@ -55,7 +70,7 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
     failure why = all_[i]->await_open(stop);
     if (!why.code) continue;
     all_[i]->note_unreached(why);
-    why.text = of_shard(names_[i].name, why.text);
+    why.text = of_shard(name_of(i), why.text);
     const bool may_pass = why.code == errc::unavailable;
     if (!may_pass) throw lock_error(why.code, {"open", {}, url_text, why.text});
     out.push_back(why.text);
@@ -65,6 +80,27 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
   for (const std::string& text : out)
     base::log(log_, log_level::warning,
               url_text + ": opened without a shard, whose locks have to wait for it: " + text);
+  check_lists(url_text);
+}
+
+// Of the shards that answer. A list that cannot be read, for lack of a right, is a warning.
+void shards::check_lists(const std::string& url_text) {
+  const client_lists mine{text_of_list(lists_.present),
+                          lists_.is_changing ? text_of_list(lists_.former) : std::string()};
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i]->is_unavailable()) continue;
+    const list_answer found = ask_for_list(*all_[i], prefix_, mine);
+    if (found.is_same) continue;
+    if (!found.why.code)
+      throw lock_error(errc::bad_option,
+                       {"open",
+                        {},
+                        url_text,
+                        of_shard(name_of(i), text_of_other_list(found.other, prefix_, mine))});
+    base::log(log_, log_level::warning,
+              url_text + ": whether other clients have the same list of shards is unknown: " +
+                  of_shard(name_of(i), found.why.text));
+  }
 }
 
 bool shards::is_unavailable() const noexcept {
@@ -75,7 +111,7 @@ seam::connection_status shards::status() {
   seam::connection_status out;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const seam::connection_status one = all_[i]->status();
-    const std::string& name = names_[i].name;
+    const std::string& name = name_of(i);
     out.connected = out.connected && one.connected;
     out.reconnects += one.reconnects;
     if (!one.last_failure.empty()) out.last_failure = of_shard(name, one.last_failure);
@@ -95,23 +131,30 @@ void shards::flush() {
 
 void shards::diagnose(seam::findings_handler& to) {
   std::vector<std::string> names;
-  for (const weighted_name& n : names_) names.push_back("shard " + n.name);
+  for (const weighted_name& n : lists_.present) names.push_back("shard " + n.name);
   auto& parts = *new joint_findings(std::move(names), to);
   for (std::size_t i = 0; i < all_.size(); ++i) all_[i]->diagnose(parts.part(i));
 }
 
-// Those that answer first: one that does not takes all the time that is left.
+// Those that answer first: one that does not takes all the time that is left. A release that a
+// verb left to another thread has to reach its shards before they close.
 bool shards::close(time_point until) {
+  const auto await_moving = [this] {
+    base::event_queue::await_dispatch([this] { return moving_.handling > 0; });
+  };
+  await_moving();
   std::vector<backend*> in_order;
   for (const auto& b : all_) in_order.push_back(b.get());
   std::stable_partition(in_order.begin(), in_order.end(),
                         [](const backend* b) { return !b->is_unavailable(); });
   bool is_clean = true;
   for (backend* const b : in_order) is_clean = b->close(until) && is_clean;
+  await_moving();
   return is_clean;
 }
 
 void shards::forked() noexcept {
+  moving_.is_forked = true;
   for (const auto& b : all_) b->forked();
 }
 

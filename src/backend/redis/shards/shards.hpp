@@ -1,6 +1,8 @@
 // redis+shards:, rediss+shards:. The names of a client's locks are spread over several independent
 // deployments, each a backend of its own with its own connections. A shard that is down concerns
 // its own locks and no others.
+//
+// Each shard keeps the list of shards, so that a client with another list is refused.
 #pragma once
 #include <holdfast/finding.hpp>
 
@@ -21,7 +23,7 @@ class shards final : public seam::connection {
  public:
   struct part {
     std::string name;
-    double weight = 1;
+    double weight = 1, former_weight = 1;
     settings where;
   };
   shards(base::environment&, std::vector<part>);
@@ -31,7 +33,10 @@ class shards final : public seam::connection {
   void open(std::stop_token, const std::string& url_text);  // throws lock_error
 
   // connection
-  connection& of(std::string_view name) noexcept override { return *all_[shard_of(name, names_)]; }
+  connection& of(std::string_view name) noexcept override {
+    // A name that moves is of two shards.
+    return lists_.is_moving(name) ? static_cast<connection&>(*this) : *all_[lists_.shard(name)];
+  }
   bool is_unavailable() const noexcept override;
   seam::connection_status status() override;
   void retry_now() noexcept override;
@@ -56,8 +61,15 @@ class shards final : public seam::connection {
     shards& home_;
   };
 
-  std::vector<weighted_name> names_;
-  std::vector<std::unique_ptr<backend>> all_;  // in the order of the names
+  const std::string& name_of(std::size_t shard) const noexcept {
+    return lists_.present[shard].name;
+  }
+  void check_lists(const std::string& url_text);
+
+  shard_lists lists_;
+  moving_claims moving_;
+  const std::string prefix_;
+  std::vector<std::unique_ptr<backend>> all_;  // in the order of the lists
   std::vector<std::unique_ptr<sharded_store>> sharded_;
   seam::store_family stores_;
   driver_of_all driver_{*this};

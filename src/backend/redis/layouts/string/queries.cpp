@@ -272,6 +272,37 @@ void start_breaking(const lock_server& at, std::string_view lock, std::string_vi
   (new yes_or_no(at, lock, write, to))->start();
 }
 
+namespace {
+
+// The script answers {the counter, the time}.
+class raising final : public admin_query<bool> {
+ public:
+  raising(const lock_server& s, std::string_view lock, std::string_view counter, std::int64_t least,
+          seam::decision_handler& to)
+      : admin_query(s, lock, to, own_errors()), counter_(counter), least_(least) {}
+
+ private:
+  void send_next(time_point now, event_queue& events) override {
+    std::string bytes;
+    append_raise_counter(bytes, counter_, least_);
+    send(std::move(bytes), now, events);
+  }
+  void read(const value& v) override { raised_to_ = v[0].integer(); }
+  void on_all_read(time_point, event_queue& events) override { finish(events); }
+  void complete(bool& is_raised) override { is_raised = raised_to_ >= least_; }
+
+  const std::string counter_;
+  const std::int64_t least_;
+  std::int64_t raised_to_ = 0;
+};
+
+}  // namespace
+
+void start_raising(const lock_server& at, std::string_view lock, std::string_view counter,
+                   std::int64_t least, seam::decision_handler& to) {
+  (new raising(at, lock, counter, least, to))->start();
+}
+
 void start_guarded_write(const lock_server& at, const guarded_write& w,
                          seam::decision_handler& to) {
   std::string bytes;

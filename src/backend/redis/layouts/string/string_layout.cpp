@@ -88,9 +88,17 @@ void string_layout::holders(std::string_view name, seam::holders_handler& to) {
 void string_layout::break_lock(std::string_view name, std::string_view seen,
                                seam::decision_handler& to) {
   const std::string key = key_of(name);
-  const std::string counter =
-      keys_move() ? counter_of_slot(slot_of(key)) : std::string(counter_key);
-  start_breaking(server_of(key), key, counter, seen, to);
+  start_breaking(server_of(key), key, counter_of_key(key), seen, to);
+}
+
+void string_layout::raise(std::string_view name, std::int64_t least, seam::decision_handler& to) {
+  const std::string key = key_of(name);
+  start_raising(server_of(key), key, counter_of_key(key), least, to);
+}
+
+// The same as counter_of(), for threads without the mutex.
+std::string string_layout::counter_of_key(std::string_view key) const {
+  return keys_move() ? counter_of_slot(slot_of(key)) : std::string(counter_key);
 }
 
 void string_layout::write(const guarded_write& w, seam::decision_handler& to) {

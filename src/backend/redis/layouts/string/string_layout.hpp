@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "backend/redis/grant_counters.hpp"
 #include "backend/redis/guarded_values.hpp"
 #include "backend/redis/layouts/layout.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
@@ -15,7 +16,10 @@
 
 namespace holdfast::redis {
 
-class string_layout final : public layout, public claims::store_defaults, private guarded_values {
+class string_layout final : public layout,
+                            public claims::store_defaults,
+                            private guarded_values,
+                            private grant_counters {
  public:
   string_layout(io::client_reactor&, const settings&);  // the settings outlive it
 
@@ -78,12 +82,15 @@ class string_layout final : public layout, public claims::store_defaults, privat
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {
-    return offer<guarded_values>(*this, wanted);
+    if (void* const values = offer<guarded_values>(*this, wanted)) return values;
+    return offer<grant_counters>(*this, wanted);
   }
   void write(const guarded_write&, seam::decision_handler&) override;
+  void raise(std::string_view name, std::int64_t least, seam::decision_handler&) override;
   std::unique_ptr<layout_node> make_node(transport&) override;
 
   std::string key_of(std::string_view name) const { return settings_.prefix + std::string(name); }
+  std::string counter_of_key(std::string_view key) const;
   void drop_owner(claim&) noexcept;
   void count(claim&, time_point now);
   void move(claim&, string_node& to, time_point now);

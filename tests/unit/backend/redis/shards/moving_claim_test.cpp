@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "two_shards.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+class redis_moving_claim : public testing::Test {
+ protected:
+  two_shards shards;
+  two_shards::mover c{shards};
+};
+
+TEST_F(redis_moving_claim, holds_the_lock_at_both_shards) {
+  c.acquire();
+  EXPECT_EQ(c.sink.log, "granted ");
+  EXPECT_TRUE(shards.former.holder && shards.present.holder);
+  c.claim.release(nullptr);
+  EXPECT_EQ(c.sink.log, "granted ended ");
+  EXPECT_FALSE(shards.former.holder || shards.present.holder);
+}
+
+TEST_F(redis_moving_claim, takes_the_larger_number_and_raises_the_other_counter) {
+  c.acquire();
+  EXPECT_EQ(c.sink.granted.number, 501);
+  EXPECT_EQ(shards.former.counter, 501);
+  c.claim.release(nullptr);
+  shards.former.counter = 900;
+  c.acquire();
+  EXPECT_EQ(c.sink.granted.number, 901);
+  EXPECT_EQ(shards.present.counter, 901);
+  c.claim.release(nullptr);
+}
+
+TEST_F(redis_moving_claim, leaves_both_where_a_counter_cannot_be_raised) {
+  shards.former.raises = false;
+  c.acquire();
+  EXPECT_EQ(c.sink.log, "refused ");
+  EXPECT_FALSE(shards.former.holder || shards.present.holder);
+}
+
+TEST_F(redis_moving_claim, one_attempt_that_finds_the_present_lock_busy_leaves_the_former_one) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  c.acquire(true);
+  EXPECT_EQ(c.sink.log, "busy ");
+  EXPECT_FALSE(shards.former.holder);
+  o.release();
+}
+
+TEST_F(redis_moving_claim, waits_for_the_present_lock_while_it_holds_the_former_one) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  c.acquire();
+  EXPECT_EQ(c.sink.log, "");
+  EXPECT_TRUE(shards.former.holder);
+  o.release();
+  EXPECT_EQ(c.sink.log, "granted ");
+  c.claim.release(nullptr);
+}
+
+TEST_F(redis_moving_claim, begins_again_where_the_former_lease_has_expired_meanwhile) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  c.acquire();
+  shards.pass(11s);
+  o.release();
+  EXPECT_EQ(c.sink.log, "granted ");
+  EXPECT_EQ(c.sink.granted.deadline, shards.former.now + 10s);
+  c.claim.release(nullptr);
+}
+
+TEST_F(redis_moving_claim, a_cancelled_wait_leaves_nothing) {
+  for (shard_model* const s : {&shards.former, &shards.present}) {
+    two_shards::other o(*s);
+    o.acquire();
+    c.sink.log.clear();
+    c.acquire();
+    c.claim.cancel();
+    EXPECT_EQ(c.sink.log, "ended ");
+    o.release();
+    EXPECT_FALSE(shards.former.holder || shards.present.holder);
+  }
+}
+
+TEST_F(redis_moving_claim, is_extended_once_both_shards_have_confirmed) {
+  c.acquire();
+  shards.former.answers = false;
+  c.claim.renew(20s, 1);
+  EXPECT_EQ(c.sink.log, "granted ");
+  shards.former.answers = true;
+  shards.pass(1s);
+  c.claim.renew(20s, 2);
+  EXPECT_EQ(c.sink.log, "granted extended1 extended2 ");
+  EXPECT_EQ(c.sink.deadline, shards.former.now + 20s);
+  c.claim.release(nullptr);
+}
+
+TEST_F(redis_moving_claim, is_lost_with_either_shard_and_leaves_the_other_one) {
+  c.acquire();
+  shards.former.holder->sink.on_lost(make_error_code(errc::lost));
+  EXPECT_EQ(c.sink.log, "granted lost ");
+  EXPECT_FALSE(shards.present.holder);
+  c.claim.release(nullptr);
+  EXPECT_EQ(c.sink.log, "granted lost ended ");
+  EXPECT_FALSE(shards.former.holder);
+}
+
+TEST_F(redis_moving_claim, reports_waiters_of_either_shard) {
+  c.acquire();
+  shards.present.holder->sink.on_contended();
+  EXPECT_EQ(c.sink.log, "granted contended ");
+  c.claim.release(nullptr);
+}
+
+}  // namespace
+}  // namespace holdfast::redis

@@ -1,0 +1,151 @@
+// Two shards in memory, and a lock that moves from one to the other.
+#pragma once
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backend/redis/grant_counters.hpp"
+#include "backend/redis/shards/moving_claim.hpp"
+
+namespace holdfast::redis {
+
+// One lock at one shard: a holder, waiters in order, and a counter. Renewals are confirmed while
+// `answers` is true.
+class shard_model final : public seam::lock_store, public seam::connection, private grant_counters {
+ public:
+  explicit shard_model(std::int64_t first) : counter(first) {}
+
+  struct claim final : seam::claim {
+    claim(shard_model& m, seam::claim_sink& s) : home(m), sink(s) {}
+    void acquire(const seam::acquire_request& r) override {
+      ttl = r.ttl;
+      if (!home.holder) return home.grant_to(*this);
+      if (r.one_attempt) return sink.on_refused({errc::timed_out, {}});
+      home.waiting.push_back(this);
+    }
+    void cancel() override {
+      std::erase(home.waiting, this);
+      sink.on_ended({});
+    }
+    void renew(base::duration how_long, std::uint32_t ticket) override {
+      if (home.answers) sink.on_extended(home.now + how_long, ticket);
+    }
+    void release(const seam::successor*) override {
+      if (home.holder == this) home.pass_on();
+      sink.on_ended({});
+    }
+    std::string owner() const override { return "owner"; }
+
+    shard_model& home;
+    seam::claim_sink& sink;
+    base::duration ttl{};
+  };
+
+  // lock_store
+  const seam::capabilities& can() const noexcept override { return abilities_; }
+  std::unique_ptr<seam::claim> open(std::string_view, seam::claim_sink& s) override {
+    return std::make_unique<claim>(*this, s);
+  }
+  void inspect(std::string_view, seam::holders_handler& to) override { to.on_result({}); }
+  void holders(std::string_view, seam::holders_handler& to) override { to.on_result({}); }
+  void break_lock(std::string_view, std::string_view, seam::decision_handler& to) override {
+    to.on_result(false);
+  }
+  // connection
+  void diagnose(seam::findings_handler& to) override { to.on_result({}); }
+  bool close(base::time_point) override { return true; }
+  void forked() noexcept override {}
+
+  void grant_to(claim& c) {
+    holder = &c;
+    seam::grant g;
+    g.number = ++counter;
+    g.deadline = now + c.ttl;
+    g.received_at = now;
+    c.sink.on_granted(g);
+  }
+  void pass_on() {
+    holder = nullptr;
+    if (waiting.empty()) return;
+    claim& next = *waiting.front();
+    waiting.pop_front();
+    grant_to(next);
+  }
+
+  std::int64_t counter;
+  bool answers = true, raises = true;
+  base::time_point now{};
+  claim* holder = nullptr;
+  std::deque<claim*> waiting;
+
+ private:
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    return offer<grant_counters>(*this, wanted);
+  }
+  void raise(std::string_view, std::int64_t least, seam::decision_handler& to) override {
+    if (!raises) return to.on_failed({errc::unavailable, "no answer"});
+    counter = std::max(counter, least);
+    to.on_result(true);
+  }
+
+  seam::capabilities abilities_;
+};
+
+// What the claim reports, as words.
+struct recorded_sink final : seam::claim_sink {
+  void on_granted(const seam::grant& g) override {
+    granted = g;
+    log += "granted ";
+  }
+  void on_refused(base::failure why) override {
+    log += why.code == errc::timed_out ? "busy " : "refused ";
+  }
+  void on_extended(base::time_point until, std::uint32_t ticket) override {
+    deadline = until;
+    log += "extended" + std::to_string(ticket) + ' ';
+  }
+  void on_doubtful() override { log += "doubtful "; }
+  void on_lost(std::error_code) override { log += "lost "; }
+  void on_contended() override { log += "contended "; }
+  void on_ended(base::failure) override { log += "ended "; }
+
+  seam::grant granted;
+  base::time_point deadline{};
+  std::string log;
+};
+
+// The clocks of the shards are the test's.
+class two_shards {
+ public:
+  shard_model former{100}, present{500};
+  moving_claims moving;
+
+  struct mover {
+    explicit mover(two_shards& s)
+        : claim("x", {&s.former, &s.former}, {&s.present, &s.present}, sink, s.moving) {}
+    void acquire(bool one_attempt = false) {
+      seam::acquire_request r;
+      r.ttl = std::chrono::seconds{10};
+      r.one_attempt = one_attempt;
+      claim.acquire(r);
+    }
+    recorded_sink sink;
+    moving_claim claim;
+  };
+  // A client that knows one shard only.
+  struct other {
+    explicit other(shard_model& s) : claim(s.open("x", sink)) {}
+    void acquire() { claim->acquire({.ttl = std::chrono::seconds{10}}); }
+    void release() { claim->release(nullptr); }
+    recorded_sink sink;
+    std::unique_ptr<seam::claim> claim;
+  };
+
+  void pass(base::duration d) {
+    former.now += d;
+    present.now += d;
+  }
+};
+
+}  // namespace holdfast::redis
