@@ -30,9 +30,16 @@ class spawn_plan {
   }
   // Duplicating a descriptor onto itself takes its close-on-exec mark off.
   void keep(int fd) { ::posix_spawn_file_actions_adddup2(&actions_, fd, fd); }
+  // Before glibc 2.35 the new process cannot take the foreground itself: its parent gives it.
+#if __GLIBC_PREREQ(2, 35)
+  static constexpr bool takes_foreground = true;
   void take_foreground_of(int terminal) {
     ::posix_spawn_file_actions_addtcsetpgrp_np(&actions_, terminal);
   }
+#else
+  static constexpr bool takes_foreground = false;
+  void take_foreground_of(int) {}
+#endif
 
   // Searches PATH for a file without '/'. An errno, 0 when it runs.
   int start(pid_t& process, const char* file, char** argv, char** environment) const {

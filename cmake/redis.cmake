@@ -1,6 +1,10 @@
 # What the redis backend needs beside the network: hiredis' parser, and its scripts as C++.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
+# By its name instead of its path, so that a program that is linked with -static gets the archive.
+set_target_properties(PkgConfig::hiredis PROPERTIES
+  INTERFACE_LINK_LIBRARIES "${hiredis_LIBRARIES}"
+  INTERFACE_LINK_DIRECTORIES "${hiredis_LIBRARY_DIRS}")
 
 # Each layouts/LAYOUT/scripts/NAME.lua becomes the constant LAYOUT::scripts::NAME. Its first line
 # can be `-- include: shared other_layout/grant`: the text of those files comes before its own. A

@@ -23,4 +23,16 @@ if(TARGET holdfast_cli)
       HOLDFAST_COMPLETIONS=${CMAKE_CURRENT_SOURCE_DIR}/cli/completions/
       HOLDFAST_BIN_OVER_MEMORY=$<TARGET_FILE:cli_over_memory>)
   add_dependencies(cli_tests holdfast_cli cli_over_memory)
+  # The command without a shared library, as docs/install.md links it.
+  if(NOT HOLDFAST_SANITIZE AND NOT BUILD_SHARED_LIBS)
+    foreach(kind static static-pie)
+      add_executable(cli_${kind} ${PROJECT_SOURCE_DIR}/cli/memory_refusal.cpp)
+      target_link_libraries(cli_${kind} PRIVATE holdfast_cli_parts)
+      target_link_options(cli_${kind} PRIVATE -${kind} LINKER:--no-warnings)
+      add_test(NAME cli.linked/runs_commands_under_a_lock/${kind}
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/linked.sh $<TARGET_FILE:cli_${kind}>)
+      set_tests_properties(cli.linked/runs_commands_under_a_lock/${kind} PROPERTIES
+        LABELS "cli;file;mission:G1" TIMEOUT 120)
+    endforeach()
+  endif()
 endif()
