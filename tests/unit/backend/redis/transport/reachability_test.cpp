@@ -141,6 +141,17 @@ TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accep
   EXPECT_EQ(lines(), "!the server takes requests again\n");
 }
 
+TEST_F(redis_reachability, a_refusal_that_concerns_nobody_any_more_is_over_and_an_outage_is_not) {
+  r.on_ready(lane::commands, reached_at);
+  r.on_refusal("LOADING", true, reached_at);
+  EXPECT_TRUE(r.is_unavailable());
+  r.tick(false, reached_at + 2min);
+  EXPECT_FALSE(r.is_unavailable());
+  r.on_lost(lane::commands, lost("reset"), true, reached_at + 3min);
+  r.tick(false, reached_at + 5min);
+  EXPECT_TRUE(r.is_unavailable());
+}
+
 TEST_F(redis_reachability, a_server_that_comes_and_goes_is_in_the_log_once_a_minute) {
   r.on_ready(lane::commands, reached_at);
   for (int i = 0; i < 20; ++i) {
