@@ -1,6 +1,7 @@
 // A claim on a lock that a connection holds: it has a connection of its own while it waits or
 // holds.
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,10 +25,12 @@ struct claim_record : claims::listed_claim, io::counted_claim, pin_handler {
   std::string key;                // of the lock, in statements
   session* connection = nullptr;  // pinned; null: none
   bool awaits_pin = false;
-  pinned_operation queued{};     // to be sent once there is a connection that is idle
-  std::uint64_t dead_id = 0;     // of the connection whose end is awaited; 0: of none
-  std::uint64_t owner_id = 0;    // of the connection, while it holds
-  time_point confirmed_at{};     // the send of the last statement that confirmed the lock
+  pinned_operation queued{};   // to be sent once there is a connection that is idle
+  std::uint64_t dead_id = 0;   // of the connection whose end is awaited; 0: of none
+  std::uint64_t owner_id = 0;  // of the connection, while it holds
+  time_point confirmed_at{};   // the send of the last statement that confirmed the lock
+  // Why the server did not execute its last statement, which is repeated; null: it did.
+  std::unique_ptr<const std::string> obstacle;
   bool has_heartbeat = false;    // one is awaited
   bool is_told = false;          // of the doubt, since the last confirmation
   bool has_tried = false;        // with the connection, since the last release

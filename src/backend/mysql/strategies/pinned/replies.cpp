@@ -109,6 +109,9 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   if (c->recipe().epoch() != asked.epoch) return;
   std::string text;
   const pinned_recipe::reply r = read(*c, asked, reply, context.sent, text);
+  c->obstacle.reset();
+  if (r.what == verdict::not_now && !text.empty())
+    c->obstacle = std::make_unique<const std::string>(text);
   if (r.what == verdict::granted) over_->tick_by(context.sent + asked.idle_timeout / 3);
   c->on_reply(r, std::move(text), context.now, context.events);
 }
@@ -117,6 +120,7 @@ void strategy::on_cut(request& q, const reply_context& context) {
   claim* const c = claims_.at(q.whose);
   const bool is_current = c && c->recipe().epoch() == q.epoch;
   const operation to = q.to;
+  if (is_current) c->obstacle.reset();
   if (is_current && to == operation::remove) c->dead_id = q.connection;
   give_back(q);  // on_pin_lost() follows, but for a statement of the commands
   if (is_current && to == operation::create) send_again_later(*c, to, context.now, context.events);

@@ -171,6 +171,7 @@ void strategy::after_step(claim& c, time_point now) {
     if (c.connection && !c.connection->is_idle()) give_up_connection(c, now);
     if (c.connection) give_back_connection(c, now);
     c.queued = operation::none;
+    c.obstacle.reset();
     c.dead_id = c.owner_id = 0;
     c.is_told = c.has_tried = c.follows_release = false;
   }

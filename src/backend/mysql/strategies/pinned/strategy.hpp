@@ -58,7 +58,9 @@ class strategy : public mysql::strategy, public claims::store_defaults {
     over_->reactor().request_flush(how == claims::urgency::now);
   }
   static std::string text_of_owner(const claim& c) { return std::to_string(c.owner_id); }
-  std::string reason(const claim&, errc why) const { return over_->reason(why); }
+  std::string reason(const claim& c, errc why) const {
+    return why == errc::unavailable && c.obstacle ? *c.obstacle : over_->reason(why);
+  }
 
   // For its claims and requests; with the mutex.
   void on_pinned(claim&, session&, time_point now, event_queue&);
