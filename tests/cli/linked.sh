@@ -1,6 +1,6 @@
 #!/bin/sh
 # linked.sh COMMAND: the command needs no shared library, runs a program under a lock of a directory
-# and of a server, and reports a server that is out of reach.
+# and of a server, reports a server that is out of reach, and refuses TLS.
 set -eu
 holdfast=$1
 locks=$(mktemp -d)
@@ -20,6 +20,15 @@ if ! { [ $result = 69 ] || grep -q HOLDFAST_WITH_REDIS "$locks/said"; }; then
   cat "$locks/said"
   exit 1
 fi
+for url in rediss://127.0.0.1:1 zookeepers://127.0.0.1:1/job mysql://user@127.0.0.1:1/database; do
+  result=0
+  "$holdfast" list --url "$url" 2>"$locks/said" || result=$?
+  if [ $result -gt 69 ] || ! grep -q -e 'linked statically' -e HOLDFAST_WITH_ "$locks/said"; then
+    echo "$url: exit $result"
+    cat "$locks/said"
+    exit 1
+  fi
+done
 command -v redis-server >/dev/null || exit 0
 grep -q HOLDFAST_WITH_REDIS "$locks/said" && exit 0
 redis-server --port 0 --unixsocket "$locks/socket" --save '' --dir "$locks" >/dev/null &

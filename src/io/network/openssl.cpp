@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "io/shared_library.hpp"
+
 namespace holdfast::io {
 namespace {
 
@@ -22,14 +24,9 @@ struct loaded {
   std::string trouble;
 
   loaded() {
-    void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-      trouble = std::string("OpenSSL cannot be loaded (") + ::dlerror() +
-                "); install the package that has " + library;
-      return;
-    }
-    // libssl loads libcrypto, and dlsym() searches it too.
+    void* const handle = load_library(library, "OpenSSL", library, trouble);
+    if (!handle) return;
+      // libssl loads libcrypto, and dlsym() searches it too.
 #define HOLDFAST_OPENSSL_FIND(name)                                             \
   functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
   if (!functions.name) trouble = std::string(library) + " has no " #name "; install another";

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "io/shared_library.hpp"
+
 namespace holdfast::mysql {
 namespace {
 
@@ -15,13 +17,9 @@ struct loaded_library {
   std::string trouble;
 
   loaded_library() {
-    void* const handle = ::dlopen(library_file, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-      trouble = std::string("libmariadb cannot be loaded (") + ::dlerror() +
-                "); install the package that has " + library_file + " (Debian: libmariadb3)";
-      return;
-    }
+    void* const handle = io::load_library(library_file, "libmariadb",
+                                          "libmariadb.so.3 (Debian: libmariadb3)", trouble);
+    if (!handle) return;
 #define HOLDFAST_SQL_LIBRARY_FIND(name)                                         \
   functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
   if (!functions.name) trouble = std::string(library_file) + " has no " #name "; install another";

@@ -87,7 +87,7 @@ bool mariadb_connection::decide(readiness ready, time_point) {
 }
 
 void mariadb_connection::perform() noexcept {
-  library().clear_tls_errors();
+  if (handle_) library().clear_tls_errors();
   switch (action_) {
     case action::watch: return watch();
     case action::start:

@@ -1,0 +1,11 @@
+// Shared libraries that are loaded when they are first needed.
+#pragma once
+#include <string>
+
+namespace holdfast::io {
+
+// Null if the library `file` cannot be loaded; then `why` gets the reason and the remedy. `product`
+// and `package` are for that text. The library is never unloaded.
+void* load_library(const char* file, const char* product, const char* package, std::string& why);
+
+}  // namespace holdfast::io
