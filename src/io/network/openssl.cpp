@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "io/shared_library.hpp"
+#include "base/shared_library.hpp"
 
 namespace holdfast::io {
 namespace {
@@ -24,7 +24,7 @@ struct loaded {
   std::string trouble;
 
   loaded() {
-    void* const handle = load_library(library, "OpenSSL", library, trouble);
+    void* const handle = base::load_library(library, "OpenSSL", library, trouble);
     if (!handle) return;
       // libssl loads libcrypto, and dlsym() searches it too.
 #define HOLDFAST_OPENSSL_FIND(name)                                             \

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "io/shared_library.hpp"
+#include "base/shared_library.hpp"
 
 namespace holdfast::mysql {
 namespace {
@@ -17,8 +17,8 @@ struct loaded_library {
   std::string trouble;
 
   loaded_library() {
-    void* const handle = io::load_library(library_file, "libmariadb",
-                                          "libmariadb.so.3 (Debian: libmariadb3)", trouble);
+    void* const handle = base::load_library(library_file, "libmariadb",
+                                            "libmariadb.so.3 (Debian: libmariadb3)", trouble);
     if (!handle) return;
 #define HOLDFAST_SQL_LIBRARY_FIND(name)                                         \
   functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \

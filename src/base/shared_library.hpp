@@ -2,10 +2,10 @@
 #pragma once
 #include <string>
 
-namespace holdfast::io {
+namespace holdfast::base {
 
 // Null if the library `file` cannot be loaded; then `why` gets the reason and the remedy. `product`
 // and `package` are for that text. The library is never unloaded.
 void* load_library(const char* file, const char* product, const char* package, std::string& why);
 
-}  // namespace holdfast::io
+}  // namespace holdfast::base

@@ -1,4 +1,4 @@
-#include "io/shared_library.hpp"
+#include "base/shared_library.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-namespace holdfast::io {
+namespace holdfast::base {
 namespace {
 
 // A program that is linked statically names no interpreter, and glibc's dlopen() crashes in it when
@@ -39,4 +39,4 @@ void* load_library(const char* file, const char* product, const char* package, s
   return out;
 }
 
-}  // namespace holdfast::io
+}  // namespace holdfast::base
