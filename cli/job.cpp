@@ -46,7 +46,7 @@ int job::start(const job_plan& plan) {
   if (error != 0 && foreground) terminal_.take_back();
   if (error == 0 && foreground && !spawn_plan::takes_foreground) {
     terminal_.give_to(group_);
-    signal_group(group_, SIGCONT);  // it has stopped if it used the terminal before
+    signal_group(group_, SIGCONT);  // the command has stopped if it used the terminal before
   }
   return error;
 }

@@ -1,7 +1,7 @@
 # What the redis backend needs beside the network: hiredis' parser, and its scripts as C++.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
-# By its name instead of its path, so that a program that is linked with -static gets the archive.
+# It is linked by name and not by path, so that a program linked with -static gets the archive.
 set_target_properties(PkgConfig::hiredis PROPERTIES
   INTERFACE_LINK_LIBRARIES "${hiredis_LIBRARIES}"
   INTERFACE_LINK_DIRECTORIES "${hiredis_LIBRARY_DIRS}")

@@ -1,5 +1,6 @@
-# What holdfast cannot be built for, each refused in one sentence with its remedy. Also a script, so
-# that a test can read the sentences: cmake -DCMAKE_SIZEOF_VOID_P=4 ... -P cmake/refusals.cmake
+# Refuses what holdfast cannot be built for, each in one sentence with its remedy. It is also a
+# script, so that a test can read the sentences:
+# cmake -DCMAKE_SIZEOF_VOID_P=4 ... -P cmake/refusals.cmake
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
   message(FATAL_ERROR "holdfast needs Linux, and this is a build for ${CMAKE_SYSTEM_NAME}: build "
     "it on Linux, or in a container of Linux")

@@ -176,7 +176,8 @@ subject_under_test string_in_a_cluster() {
   return s;
 }
 
-// An operator breaks the lock at one shard, where its holder then finds no other one.
+// A break removes the lock at one shard. The other shard excludes rivals until the holder has
+// noticed the loss, so it cannot name the rival as the reason.
 subject_under_test string_in_changing_shards() {
   subject_under_test s = string_in_redis();
   s.expected_failures = {{"a_loss_has_a_reason", "the former shard keeps rivals waiting"}};

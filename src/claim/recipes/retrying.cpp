@@ -174,7 +174,8 @@ retrying_recipe::step retrying_recipe::on(const reply& r, time_point now,
   }
 }
 
-// Its lease was lost: another server had copied the queue before this claim was granted the lock.
+// After a failover, the queue may be a copy from before the grant of the lease that was lost. The
+// place in it is withdrawn.
 retrying_recipe::step retrying_recipe::leave_queue(step out) const noexcept {
   const bool is_lost = out.event == claim_event::lost;
   if (is_lost && rules_->has_queue && !planted(mutant::place_of_the_lost_kept)) out.orphan = true;

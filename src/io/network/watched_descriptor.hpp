@@ -53,7 +53,7 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   std::mutex mutex_;                 // guards the fields below
   base::descriptor_events* events_;  // null: cancelled
   base::readiness wanted_ = base::readiness::none;
-  base::readiness registered_ = base::readiness::none;  // wanted_, or it was before none
+  base::readiness registered_ = base::readiness::none;  // with epoll
   bool is_closed_ = false;
   std::thread::id handler_;  // the thread that is inside on_ready()
   std::condition_variable handler_left_;

@@ -26,8 +26,8 @@
 //                | one that follows that                     | move
 //                | any other master                          | retry; move the fifth time in a row,
 //                |                                           | or at once where sentinels name it,
-//                |                                           | the same; but what the server of the
-//                |                                           | commands says now is compared first
+//                |                                           | the same; but the present ids of the
+//                |                                           | commands' server are compared first
 //
 // "Follows": its history, or the one before it, and so on, is that of the server before. A known
 // process (run_id) with a new history that continues none has only drawn a new name for its old
@@ -53,8 +53,8 @@ class lineage {
   action judge_lane(const server_identity&);      // of messages or of renewals
   // `is_named`: by a majority of sentinels, so that a stranger need not be met again and again.
   action judge_probe(const server_identity&, bool is_named = false);
-  // `own`: what the commands' server said when it was asked again, because a probe had met the
-  // stranger. It may have drawn a new name meanwhile, or have become a replica.
+  // `own`: the commands' server as it is now, requested because a probe has met the stranger. It
+  // may have drawn a new name meanwhile, or have become a replica.
   action judge_again(const server_identity& own, const server_identity& stranger);
   // A master that follows the commands' server.
   bool is_heir(const server_identity&);

@@ -178,7 +178,7 @@ class transport final : private connection_owner,
     transport& home_;
   };
 
-  // What the commands' server says of its replication, asked because a probe has met a stranger.
+  // The replication ids of the commands' server, requested because a probe has met a stranger.
   class history_reply final : public reply_handler {
    public:
     explicit history_reply(transport& t) noexcept : home_(t) {}
@@ -282,7 +282,7 @@ class transport final : private connection_owner,
   std::optional<std::string> joined_;       // the run_id of the server that commands went to last
   count_reply count_reply_{*this};
   history_reply history_reply_{*this};
-  server_identity stranger_;      // that the last of these requests was for
+  server_identity stranger_;      // the cause of the last of these requests
   int awaited_counts_ = 0;        // replies to this
   bool awaits_commands_[3] = {};  // by lane: it is to be opened once they have a server
   // The server reports no run_id, and the connection for messages is not known to be to it.

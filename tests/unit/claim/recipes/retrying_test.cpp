@@ -301,7 +301,7 @@ TEST(retrying, who_may_stand_in_a_queue_withdraws) {
               queued);
 }
 
-TEST(retrying, whose_lease_was_lost_leaves_a_queue_that_was_copied_before_its_grant) {
+TEST(retrying, a_claim_that_lost_its_lease_leaves_a_queue_copied_before_its_grant) {
   retrying_recipe::rules queued = with_channel;
   queued.has_queue = true;
   EXPECT_EQ(played_claim(queued).play("acquire granted renew not_owner"),

@@ -92,7 +92,7 @@ bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now
   return true;
 }
 
-// Its claim had a bell that others queue for, or others poll.
+// A release shows other clients: those that queued for the claim's bell, and those that poll.
 void strategy::read_release(claim& c, const sql_reply& reply, retrying_reply& r) {
   r.notified_others = c.waits_for && c.waits_for->has_queued();
   if (c.details.mode != lock_mode::exclusive || reply.affected == 0) return;
