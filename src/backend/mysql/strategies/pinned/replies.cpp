@@ -108,7 +108,10 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   if (asked.to == operation::none) return on_heartbeat(*c, asked, reply, context);
   if (c->recipe().epoch() != asked.epoch) return;
   std::string text;
-  const pinned_recipe::reply r = read(*c, asked, reply, context.sent, text);
+  pinned_recipe::reply r = read(*c, asked, reply, context.sent, text);
+  // The lock may still be that of the claim's former connection, whose end is awaited.
+  if (r.what == verdict::busy && c->recipe().is_attempt() && c->dead_id != 0)
+    r.what = verdict::not_now;
   c->obstacle.reset();
   if (r.what == verdict::not_now && !text.empty())
     c->obstacle = std::make_unique<const std::string>(text);
@@ -151,7 +154,7 @@ void strategy::on_pin_failed(claim& c, const failure& why, bool is_final, time_p
 void strategy::on_pin_lost(claim& c, time_point now, event_queue& events) {
   const std::uint64_t id = std::exchange(c.connection, nullptr)->id();
   c.has_heartbeat = false;
-  if (c.recipe().is_leaving()) c.dead_id = id;
+  if (c.recipe().is_leaving() || c.recipe().is_attempt()) c.dead_id = id;
   c.on([&](pinned_recipe& r) { return r.on_lost(now, rules()); }, now, events);
 }
 

@@ -69,6 +69,32 @@ TEST_F(mysql_named, a_waiter_that_leaves_ends_its_connection) {
   EXPECT_EQ(t.sink.take(), "ended ");
 }
 
+TEST_F(mysql_named, an_attempt_does_not_take_its_own_lost_connection_for_another_client) {
+  t.acquire();
+  t.greet(1);
+  t.cut(1);  // after the server granted the lock
+  ASSERT_EQ(t.connections.size(), 3u);
+  t.greet(2);
+  t.reply(2, rows({{"0", number}}));
+  EXPECT_EQ(t.sink.take(), "") << "the server has not yet noticed the cut";
+  EXPECT_EQ(t.statement(0), "KILL 101");
+  t.reply(0, error(1094));
+  t.pass(op_timeout / 2);
+  EXPECT_TRUE(t.awaits(2, "GET_LOCK"));
+  t.reply(2, rows({{"1", number}}));
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_named, an_attempt_that_lost_its_connection_finds_the_lock_of_another_client) {
+  t.acquire();
+  t.greet(1);
+  t.cut(1);
+  t.greet(2);
+  t.reply(0, error(1094));
+  t.reply(2, rows({{"0", number}}));
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::timed_out).message() + ' ');
+}
+
 TEST_F(mysql_named, a_heartbeat_moves_the_deadline) {
   grant();
   const time_point before = t.sink.last.deadline;
