@@ -39,7 +39,8 @@ make_clean_root() {
     skip "debootstrap from $mirror: $last"
   fi
   rm -f "$log"
-  grep -lE 'Proxy|CaInfo' /etc/apt/apt.conf /etc/apt/apt.conf.d/* 2>/dev/null |
+  # Most machines have none of these.
+  { grep -lE 'Proxy|CaInfo' /etc/apt/apt.conf /etc/apt/apt.conf.d/* 2>/dev/null || true; } |
     xargs -r cp -t "$empty/etc/apt/apt.conf.d"
   cp -L /etc/resolv.conf "$empty/etc/resolv.conf"
   mkdir -p "$here/build"
