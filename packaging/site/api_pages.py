@@ -136,7 +136,8 @@ def without_detail(lines):
 # What a caller sees of the templates of the verbs.
 def signatures(code):
     text = re.sub(r"\s+", " ", " ".join(line.split("  //")[0] for line in code)).strip()
-    text = re.sub(r"(\)(?: const)?(?: noexcept)?(?: override)?(?: HOLDFAST_\w+)?) (?:: \w.*)?\{.*\}$", r"\1;", text)
+    text = re.sub(r"(\)(?: const)?(?: noexcept)?(?: override)?(?: HOLDFAST_\w+)?) "
+                  r"(?:: \w.*)?\{.*\}$", r"\1;", text)
     text = re.sub(r"HOLDFAST_\w+ ?", "", text).replace(" ;", ";")
     text = re.sub(r"template <(class R, class P|class C, class D)(?:, )?", "template <", text)
     text = text.replace("std::chrono::duration<R, P>", "duration")

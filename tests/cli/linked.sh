@@ -1,6 +1,6 @@
 #!/bin/sh
 # linked.sh COMMAND: the command needs no shared library, runs a program under a lock of a directory
-# and of a server, reports a server that is out of reach, and refuses TLS.
+# and of a server, reports a server that is out of reach, and refuses TLS and MySQL.
 set -eu
 holdfast=$1
 locks=$(mktemp -d)
@@ -20,6 +20,8 @@ if ! { [ $result = 69 ] || grep -q HOLDFAST_WITH_REDIS "$locks/said"; }; then
   cat "$locks/said"
   exit 1
 fi
+has_redis=true
+if grep -q HOLDFAST_WITH_REDIS "$locks/said"; then has_redis=false; fi
 for url in rediss://127.0.0.1:1 zookeepers://127.0.0.1:1/job mysql://user@127.0.0.1:1/database; do
   result=0
   "$holdfast" list --url "$url" 2>"$locks/said" || result=$?
@@ -29,8 +31,7 @@ for url in rediss://127.0.0.1:1 zookeepers://127.0.0.1:1/job mysql://user@127.0.
     exit 1
   fi
 done
-command -v redis-server >/dev/null || exit 0
-grep -q HOLDFAST_WITH_REDIS "$locks/said" && exit 0
+$has_redis && command -v redis-server >/dev/null || exit 0
 redis-server --port 0 --unixsocket "$locks/socket" --save '' --dir "$locks" >/dev/null &
 server=$!
 tries=0

@@ -13,10 +13,10 @@ import api_pages  # noqa: E402
 
 HEADERS = sorted((ROOT / "include" / "holdfast").glob("*.hpp"))
 EXAMPLES = ROOT / "tests" / "examples" / "reference"
-# asio.hpp, mysql.hpp and optimistic.hpp have examples in guides that are compiled.
 # Private, or in namespace detail; inline functions call them, or have them as arguments.
 INTERNAL = {"forever", "lock_down", "lock_within", "of_server", "one_attempt", "options_size",
             "take_all"}
+# asio.hpp, mysql.hpp and optimistic.hpp have examples in guides that are compiled.
 WITHOUT_EXAMPLE = {"asio", "mysql", "optimistic", "holdfast", "fwd", "version"}
 
 
@@ -63,7 +63,8 @@ class Reference(unittest.TestCase):
 
     def test_shows_no_internal_name(self):
         for name, page in self.pages.items():
-            for word in ("detail::", "HOLDFAST_API", "acquire_impl", "private:", "operator bool() const noexcept {"):
+            for word in ("detail::", "HOLDFAST_API", "acquire_impl", "private:",
+                         "operator bool() const noexcept {"):
                 code = "\n".join(re.findall(r"```cpp\n(.*?)```", page, re.S))
                 lines = [line for line in code.split("\n") if word in line]
                 self.assertEqual(lines, [], name)
