@@ -41,6 +41,12 @@ class redis_shard_change : public on_redis {
       if (const std::string name = "lock" + std::to_string(i); present_shard(name) == 2)
         return name;
   }
+  static std::string staying_name(std::size_t shard) {
+    for (int i = 0;; ++i) {
+      const std::string name = "lock" + std::to_string(i);
+      if (present_shard(name) == shard && former_shard(name) == shard) return name;
+    }
+  }
   redis_server& former_server() { return servers_[former_shard(name_)]; }
   redis_server& present_server() { return servers_[2]; }
 
@@ -122,6 +128,18 @@ TEST_F(redis_shard_change, a_wait_ends_in_time_and_leaves_nothing) {
     EXPECT_TRUE(eventually([&] { return former_server().command({"EXISTS", name_}).number == 0; }));
   }
   EXPECT_TRUE(both.mutex(name_).try_acquire_for(in_bounds));
+}
+
+TEST_F(redis_shard_change, a_lock_that_moves_is_busy_while_a_third_shard_is_down) {
+  const auto c = client::open(changing());
+  const auto held = client::open(present()).mutex(name_).acquire();
+  const std::size_t third = 1 - former_shard(name_);
+  servers_[third].kill_hard();
+  std::error_code ec;
+  EXPECT_FALSE(c.mutex(staying_name(third)).try_acquire({}, ec));
+  EXPECT_EQ(ec, errc::unavailable);
+  EXPECT_FALSE(c.mutex(name_).try_acquire_for(50ms, {}, ec));
+  EXPECT_FALSE(ec) << ec.message();
 }
 
 TEST_F(redis_shard_change, a_lease_is_lost_while_one_of_its_shards_does_not_answer) {
@@ -236,10 +254,10 @@ TEST_F(redis_shard_change, mistakes_in_the_former_list_are_named) {
   const std::string three = testkit::shards_url(servers_) + "?names=a,b,c";
   const std::pair<std::string, std::string> cases[] = {
       {"&was=1,1", "was: give one for each of the 3 shards"},
-      {"&weights=1,1,0&was=1,1,0", "the shard c has the weight 0 and had no other one"},
-      {"&weights=0,0,0&was=1,1,1", "all shards have the weight 0"},
+      {"&weights=1,1,0&was=1,1,0", "the shard c has the weight 0 in both lists"},
+      {"&weights=0,0,0&was=1,1,1", "all shards of a list have the weight 0"},
       {"&was=1,1,x", "was"},
-      {"&was=1,1,0&layout=redisson", "under layout=string only"},
+      {"&was=1,1,0&layout=redisson", "cannot change while locks of this layout are in use"},
   };
   for (const auto& [more, error] : cases) {
     const told t = told_by([&] { (void)client::open(three + more); });

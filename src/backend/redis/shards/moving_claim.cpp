@@ -20,10 +20,10 @@ using base::mutant;
 using base::planted;
 using base::time_point;
 
-// What happens to one claim. Verbs, and events of the two shards, come from any thread, and are
-// handled one at a time. A verb has reached the shards when it returns. What a handler calls may
-// answer from inside the call: such an event is handled after it. What the sink is to be told is
-// collected meanwhile and then told by one thread at a time, in order.
+// The course of one claim. Verbs, and events of the two shards, come from any thread, and are
+// handled one at a time. A verb has reached the shards when it returns. A shard may answer from
+// inside a call of a handler: that event is handled after the call. Calls of the sink are collected
+// meanwhile, and one thread at a time makes them, in order.
 //
 //   state      | entered by              | left by
 //   -----------+-------------------------+--------------------------------------------------------
@@ -63,7 +63,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   }
   void renew(duration ttl, std::uint32_t ticket) {
     post([this, ttl, ticket] {
-      if (now_ == state::held) for_both([&](side& s) { s.claim->renew(ttl, ticket); });
+      if (state_ == state::held) for_both([&](side& s) { s.claim->renew(ttl, ticket); });
     });
   }
   void downgrade() {
@@ -200,20 +200,20 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   }
 
   void begin() {
-    now_ = state::at_former;
+    state_ = state::at_former;
     ++attempt_;
     is_contended_ = false;
     confirmed_ = 0;
     why_ = {};
     if (!planted(mutant::former_shard_omitted)) return request(former_, request_);
-    now_ = state::at_present;
+    state_ = state::at_present;
     request(present_, request_);
   }
 
   void on_cancel() {
     is_cancelled_ = true;
-    if (now_ != state::at_former && now_ != state::at_present) return;
-    side& s = now_ == state::at_former ? former_ : present_;
+    if (state_ != state::at_former && state_ != state::at_present) return;
+    side& s = state_ == state::at_former ? former_ : present_;
     s.claim->cancel();
     s.attend();
   }
@@ -223,8 +223,8 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     s.granted = g;
     s.deadline = g.deadline;
     if (is_cancelled_) return withdraw();
-    if (now_ == state::at_former) {
-      now_ = state::at_present;
+    if (state_ == state::at_former) {
+      state_ = state::at_present;
       seam::acquire_request r = request_;
       r.at = {};
       return request(present_, r);
@@ -233,7 +233,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     raise();
   }
 
-  // It was waited for the present shard for longer than the lease at the former one.
+  // The wait for the present shard took longer than the lease at the former one.
   bool is_former_gone(time_point now) const noexcept {
     if (!former_.holds) return !planted(mutant::former_shard_omitted);
     return former_.is_lost || former_.deadline <= now;
@@ -245,13 +245,13 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     auto* const counters = lower.at.locks->find<grant_counters>();
     const bool is_needed = former_.granted.number != present_.granted.number && former_.holds;
     if (!counters || !is_needed || planted(mutant::counter_of_other_shard_kept)) return grant();
-    now_ = state::raising;
+    state_ = state::raising;
     counters->raise(name_, number_, *new raised(shared_from_this(), attempt_));
     lower.attend();
   }
 
   void on_raised(unsigned attempt, const failure& why) {
-    if (now_ != state::raising || attempt != attempt_) return;
+    if (state_ != state::raising || attempt != attempt_) return;
     if (is_cancelled_) return withdraw();
     if (why.code) return refuse(why);
     former_.is_lost || present_.is_lost ? begin_again() : grant();
@@ -259,7 +259,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
 
   // The core renews a lease that has less than half of its ttl left before anything else.
   void grant() {
-    now_ = state::held;
+    state_ = state::held;
     seam::grant g = present_.granted;
     g.number = number_;
     g.deadline = deadline();
@@ -278,7 +278,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
 
   void on_refused(side& s, const failure& why) {
     s.holds = false;
-    if (now_ == state::leaving) return go_on_leaving();
+    if (state_ == state::leaving) return go_on_leaving();
     is_cancelled_ ? withdraw() : refuse(why);
   }
 
@@ -297,7 +297,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   }
 
   void leave() {
-    now_ = state::leaving;
+    state_ = state::leaving;
     release(former_);
     release(present_);
     if (!former_.holds && !present_.holds) finish();
@@ -313,13 +313,13 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   // a claim by itself only when the client is closed.
   void on_ended(side& s, const failure& why) {
     const bool was_granted = std::exchange(s.holds, false);
-    if (now_ == state::leaving) {
+    if (state_ == state::leaving) {
       if (outcome_ == outcome::ended && why.code && !why_.code) why_ = why;
       return go_on_leaving();
     }
     s.is_lost = s.is_lost || was_granted;
-    if (now_ == state::raising) return refuse(why);
-    if (now_ == state::held || now_ == state::idle || was_granted) return;
+    if (state_ == state::raising) return refuse(why);
+    if (state_ == state::held || state_ == state::idle || was_granted) return;
     is_cancelled_ ? withdraw() : refuse(why);
   }
 
@@ -329,7 +329,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
 
   void finish() {
     if (outcome_ == outcome::begin_again && !is_cancelled_) return begin();
-    now_ = state::idle;
+    state_ = state::idle;
     if (outcome_ == outcome::refused && !is_cancelled_)
       return tell([why = why_](seam::claim_sink& to) { to.on_refused(why); });
     tell([why = outcome_ == outcome::ended ? why_ : failure()](seam::claim_sink& to) {
@@ -340,7 +340,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   void on_extended(side& s, time_point until, std::uint32_t ticket) {
     s.deadline = until;
     s.ticket = ticket;
-    if (now_ != state::held) return;
+    if (state_ != state::held) return;
     // A renewal is confirmed once both shards have confirmed it.
     const bool is_alone = !former_.holds || planted(mutant::renewal_of_one_shard_believed);
     const std::uint32_t both = is_alone ? ticket : std::min(former_.ticket, present_.ticket);
@@ -350,20 +350,20 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     tell([end, both](seam::claim_sink& to) { to.on_extended(end, both); });
   }
 
-  // What is left at the other shard excludes clients from a lock that has no holder any more.
+  // The lock at the other shard would exclude clients although it has no holder any more.
   void on_lost(side& s, std::error_code why) {
     const bool was_lost = former_.is_lost || present_.is_lost;
     s.is_lost = true;
-    if (now_ != state::held || was_lost) return;
+    if (state_ != state::held || was_lost) return;
     release(&s == &former_ ? present_ : former_);
     tell([why](seam::claim_sink& to) { to.on_lost(why); });
   }
   void on_doubtful() {
-    if (now_ == state::held) tell([](seam::claim_sink& to) { to.on_doubtful(); });
+    if (state_ == state::held) tell([](seam::claim_sink& to) { to.on_doubtful(); });
   }
   void on_contended() {
     is_contended_ = true;
-    if (now_ == state::held) tell([](seam::claim_sink& to) { to.on_contended(); });
+    if (state_ == state::held) tell([](seam::claim_sink& to) { to.on_contended(); });
   }
 
   const std::string name_;
@@ -377,7 +377,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   bool is_telling_ = false;
 
   side former_, present_;
-  state now_ = state::idle;
+  state state_ = state::idle;
   outcome outcome_ = outcome::ended;
   bool is_cancelled_ = false, is_contended_ = false;
   seam::acquire_request request_;

@@ -17,7 +17,7 @@
 
 namespace holdfast::redis {
 
-// What the claims of one client have in common.
+// The state that the claims of one client share.
 struct moving_claims {
   std::atomic<int> handling{0};        // threads that handle events of a claim
   std::atomic<bool> is_forked{false};  // in a fork's child: nothing is sent

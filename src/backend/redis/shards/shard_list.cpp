@@ -220,11 +220,11 @@ std::vector<shard_place> read_shards(const seam::open_args& o) {
       if (out[i].name == out[j].name) refuse_list(o, "two shards have the name " + out[i].name);
   for (const shard_place& s : out)
     if (s.weight == 0 && s.former_weight == 0)
-      refuse_list(o,
-                  "the shard " + s.name + " has the weight 0 and had no other one; leave it out");
+      refuse_list(o, "the shard " + s.name + " has the weight 0 in both lists; leave it out");
   if (std::ranges::none_of(out, [](const shard_place& s) { return s.weight > 0; }) ||
       std::ranges::none_of(out, [](const shard_place& s) { return s.former_weight > 0; }))
-    refuse_list(o, "all shards have the weight 0; one at least needs a larger one");
+    refuse_list(
+        o, "all shards of a list have the weight 0; give at least one of them a larger weight");
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "backend/redis/shards/shards.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "backend/redis/diagnosis/joint_findings.hpp"
@@ -51,6 +52,10 @@ shards::shards(base::environment& env, std::vector<part> parts)
     sharded_.push_back(std::make_unique<sharded_store>(lists_, std::move(of_one_layout), moving_));
     stores_.add(*sharded_.back());
   }
+  if (!lists_.is_changing) return;
+  for (std::size_t former = 0; former < all_.size(); ++former)
+    for (std::size_t present = 0; present < all_.size(); ++present)
+      if (former != present) pairs_.try_emplace({former, present}, *this, former, present);
 }
 
 void shards::open(std::stop_token stop, const std::string& url_text) {
@@ -61,8 +66,9 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
         {"open",
          {},
          url_text,
-         "the list of shards can change under layout=string only, whose tokens then go "
-         "on growing; stop all clients instead, and change the list without was="});
+         "the list of shards cannot change while locks of this layout are in use, because their "
+         "tokens would not go on growing; use layout=string, or stop all clients and change the "
+         "list without was="});
   for (const auto& b : all_) b->begin_open();
   std::vector<std::string> out;
   failure first;
@@ -83,7 +89,8 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
   check_lists(url_text);
 }
 
-// Of the shards that answer. A list that cannot be read, for lack of a right, is a warning.
+// Compares the lists of the shards that answer. If one cannot be read, for example for lack of a
+// right, a warning is logged.
 void shards::check_lists(const std::string& url_text) {
   const client_lists mine{text_of_list(lists_.present),
                           lists_.is_changing ? text_of_list(lists_.former) : std::string()};
@@ -108,8 +115,14 @@ bool shards::is_unavailable() const noexcept {
 }
 
 seam::connection_status shards::status() {
+  std::vector<std::size_t> all(all_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return status_of(all);
+}
+
+seam::connection_status shards::status_of(std::span<const std::size_t> some) {
   seam::connection_status out;
-  for (std::size_t i = 0; i < all_.size(); ++i) {
+  for (const std::size_t i : some) {
     const seam::connection_status one = all_[i]->status();
     const std::string& name = name_of(i);
     out.connected = out.connected && one.connected;
@@ -156,6 +169,18 @@ bool shards::close(time_point until) {
 void shards::forked() noexcept {
   moving_.is_forked = true;
   for (const auto& b : all_) b->forked();
+}
+
+bool shards::pair_of_shards::is_unavailable() const noexcept {
+  return std::ranges::any_of(both_, [&](std::size_t i) { return home_.all_[i]->is_unavailable(); });
+}
+
+void shards::pair_of_shards::retry_now() noexcept {
+  for (const std::size_t i : both_) home_.all_[i]->retry_now();
+}
+
+void shards::pair_of_shards::flush() {
+  for (const std::size_t i : both_) home_.all_[i]->flush();
 }
 
 void shards::driver_of_all::attend() noexcept {
