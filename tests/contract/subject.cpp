@@ -138,7 +138,7 @@ subject_under_test curator_semaphore_at_zookeeper() {
        .can =
            {.fifo = true, .durable = true, .processes = true, .breakable = true, .permits = true},
        .has_time = false,
-       .most_not_applicable = 70,
+       .most_not_applicable = 71,
        .expected_failures = failures_of_semaphore_nodes()});
 }
 
@@ -330,7 +330,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .can = {.ttl = true, .processes = true, .breakable = true, .permits = true},
        .has_tokens = false,
        .has_outages = true,
-       .most_not_applicable = 65,
+       .most_not_applicable = 66,
        .expected_failures = failures_of_permits()},
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
