@@ -9,9 +9,10 @@
 namespace holdfast::cli {
 namespace {
 
-// A text with an '@' is not quoted: it may hold a password.
+// A text with an '@' or an option is not quoted: it may hold a password.
 void refuse_what_is_no_url(const std::string& text, const std::string& source) {
-  if (text.empty() || text.find('@') != text.npos || text.find("://") != text.npos) return;
+  if (text.empty() || text.find_first_of("@?") != text.npos || text.find("://") != text.npos)
+    return;
   const auto colon = text.find(':');
   const auto port =
       colon == text.npos ? std::string_view() : std::string_view(text).substr(colon + 1);

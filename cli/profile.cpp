@@ -76,14 +76,17 @@ profile_file read_file(std::string_view name) {
   }
 }
 
-// True of each URL that may have one in it: better one warning too many than one too few.
+// A user of redis: without a password may be a mistyped password. It is a user if an option names
+// the place of the password.
 bool may_hold_password(std::string_view url) {
   const auto query = url.find('?');
   const auto slashes = url.find("://"), at = url.rfind('@', query);
-  if (query != url.npos && url.substr(query).find("password=") != url.npos) return true;
+  const std::string_view options = query == url.npos ? std::string_view() : url.substr(query);
+  if (options.find("password=") != options.npos) return true;
   if (slashes == url.npos || at == url.npos || at < slashes) return false;
   const auto user = url.substr(slashes + 3, at - slashes - 3);
-  return user.find(':') != user.npos || url.starts_with("redis");
+  const bool is_elsewhere = options.find("password-") != options.npos;
+  return user.find(':') != user.npos || (url.starts_with("redis") && !is_elsewhere);
 }
 
 void warn_of_rights(const profile_file& file, const toml::table& profiles) {

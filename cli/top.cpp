@@ -124,7 +124,7 @@ std::vector<std::string> frame_or_error(const client& from, const place& at,
   }
 }
 
-// Over the frame before, so that the terminal does not flicker.
+// Draws over the frame before, so that the terminal does not flicker.
 std::string drawn(std::vector<std::string> lines) {
   constexpr std::string_view home = "\033[H", end_of_line = "\033[K\n", clear_below = "\033[J";
   winsize size{};
@@ -148,26 +148,29 @@ std::string printed(const std::vector<std::string>& lines) {
   return out;
 }
 
+std::chrono::nanoseconds interval_of(const top_arguments& arguments) {
+  return arguments.interval.value_or(std::chrono::seconds{1});
+}
+
 int show_live(const client& from, const place& at, const top_arguments& arguments) {
-  const auto interval = arguments.interval.value_or(std::chrono::seconds{1});
   auto lines = frame_of(from, at, arguments.prefix);
   for (std::uint64_t shown = 1;; ++shown) {
     if (const int failed = print(drawn(std::move(lines)))) return failed;
     if (shown == arguments.count) return 0;
-    std::this_thread::sleep_for(interval);
+    std::this_thread::sleep_for(interval_of(arguments));
     lines = frame_or_error(from, at, arguments.prefix);
   }
 }
 
 int show_pages(const client& from, const place& at, const top_arguments& arguments) {
-  for (std::uint32_t frame = 1; frame <= arguments.count.value_or(1); ++frame) {
-    if (frame > 1) {
-      std::this_thread::sleep_for(arguments.interval.value_or(std::chrono::seconds{1}));
-      if (const int failed = print("\n")) return failed;
-    }
-    if (const int failed = print(printed(frame_of(from, at, arguments.prefix)))) return failed;
+  auto lines = frame_of(from, at, arguments.prefix);
+  for (std::uint32_t shown = 1;; ++shown) {
+    if (const int failed = print(printed(lines))) return failed;
+    if (shown == arguments.count.value_or(1)) return 0;
+    std::this_thread::sleep_for(interval_of(arguments));
+    lines = frame_or_error(from, at, arguments.prefix);
+    lines.insert(lines.begin(), "");
   }
-  return 0;
 }
 
 }  // namespace

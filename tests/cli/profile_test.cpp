@@ -80,6 +80,8 @@ TEST_F(profiles, of_a_wrong_form_are_reported_with_their_line_and_no_password) {
   expect_refused("@local", file() + ", line 3: ");
   write("[profiles]\nlocal = 'db1:6379'\n");
   expect_refused("@local", "is not a URL; did you mean redis://db1:6379?");
+  write("[profiles]\nlocal = 'host?password=hunter2'\n");
+  expect_refused("@local", file() + ", line 2: ");
   write("[profiles]\nlocal = '@other'\n");
   expect_refused("@local", file() + ", line 2: ");
 }
@@ -99,7 +101,8 @@ TEST_F(profiles, are_reported_when_other_users_may_read_a_password_or_change_the
   for (const char* const url : {"redis://u:hunter2@host", "redis://hunter2@host",
                                 "mysql://u@host/d?password=hunter2", "zookeeper://u:hunter2@h/l"})
     EXPECT_EQ(warnings("other = '" + std::string(url) + "'\n", 0644), readable + remedy) << url;
-  for (const char* const url : {"mysql://u@host/d?password-env=P", "redis://host"})
+  for (const char* const url :
+       {"mysql://u@host/d?password-env=P", "redis://host", "rediss://u@host?password-file=/run/p"})
     EXPECT_EQ(warnings("other = '" + std::string(url) + "'\n", 0644), "") << url;
   EXPECT_EQ(warnings("other = 'redis://u:hunter2@host'\n", 0600), "");
   EXPECT_EQ(warnings("", 0622),
