@@ -153,7 +153,7 @@ TEST_F(redis_shard_change, a_lease_is_lost_while_one_of_its_shards_does_not_answ
 }
 
 TEST_F(redis_shard_change, a_lease_is_renewed_at_both_shards) {
-  const auto c = client::open(changing("&ttl=500ms"));
+  const auto c = client::open(changing("&ttl=3s"));
   const auto held = c.mutex(name_).acquire();
   for (redis_server* const s : {&former_server(), &present_server()}) {
     s->command({"CONFIG", "RESETSTAT"});

@@ -141,7 +141,7 @@ TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accep
   EXPECT_EQ(lines(), "!the server takes requests again\n");
 }
 
-TEST_F(redis_reachability, a_refusal_that_concerns_nobody_any_more_is_over_and_an_outage_is_not) {
+TEST_F(redis_reachability, a_refusal_that_no_longer_matters_is_forgotten_and_an_outage_is_not) {
   r.on_ready(lane::commands, reached_at);
   r.on_refusal("LOADING", true, reached_at);
   EXPECT_TRUE(r.is_unavailable());
