@@ -14,7 +14,7 @@ using base::readiness;
 namespace {
 
 std::uint32_t epoll_bits_of(readiness r) noexcept {
-  std::uint32_t out = 0;
+  std::uint32_t out = EPOLLONESHOT;
   if (has(r, readiness::readable)) out |= EPOLLIN | EPOLLRDHUP;
   if (has(r, readiness::writable)) out |= EPOLLOUT;
   return out;
@@ -48,6 +48,7 @@ void watched_descriptor::start(readiness r) {
   wanted.events = epoll_bits_of(r);
   if (r != readiness::none && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &wanted) != 0) fail(errno);
   wanted_ = registered_ = r;
+  is_armed_ = r != readiness::none;
   boost::system::error_code failed;
   waits_->assign(epoll_, failed);
   if (failed) fail(failed.value());
@@ -62,21 +63,21 @@ void watched_descriptor::set(readiness r) noexcept {
   const lock l(mutex_);
   if (!events_ || r == wanted_ || !is_of_this_process()) return;
   wanted_ = r;
-  if (r != readiness::none) register_for(r);
+  if (r != readiness::none) arm(r);
 }
 
-// While nothing is wanted, it stays registered until epoll reports something: in most cases the
-// same events are wanted again before that. Then it is taken out, because epoll would go on
-// reporting errors and the peer's end. A descriptor that the library has closed is no longer in it,
-// and none of this finds another file.
-void watched_descriptor::register_for(readiness r) noexcept {
-  if (r == registered_) return;
+// Each report disarms the descriptor, errors and the peer's end included. While nothing is wanted
+// it stays as it is: the library is at work then and may close it, and in most cases the same
+// events are wanted again before anything is reported. A descriptor that the library has closed is
+// no longer in the epoll instance, and none of this finds another file.
+void watched_descriptor::arm(readiness r) noexcept {
+  if (is_armed_ && r == registered_) return;
   epoll_event wanted{};
   wanted.events = epoll_bits_of(r);
   const bool is_in = registered_ != readiness::none;
-  const int what = r == readiness::none ? EPOLL_CTL_DEL : is_in ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-  ::epoll_ctl(epoll_, what, fd_, &wanted);
+  ::epoll_ctl(epoll_, is_in ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd_, &wanted);
   registered_ = r;
+  is_armed_ = true;
 }
 
 void watched_descriptor::await() {
@@ -108,6 +109,7 @@ void watched_descriptor::on_wait() {
     const lock l(mutex_);
     handler_ = {};
     handler_left_.notify_all();
+    if (events_ && wanted_ != readiness::none) arm(wanted_);
   }
   await();
 }
@@ -115,12 +117,9 @@ void watched_descriptor::on_wait() {
 readiness watched_descriptor::found() noexcept {
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) != 1) return readiness::none;
-  if (wanted_ == readiness::none) {
-    register_for(readiness::none);
-    return readiness::none;
-  }
+  is_armed_ = false;
   // An error and the peer's end are found by whatever the library does next.
-  if (event.events & (EPOLLERR | EPOLLHUP)) return wanted_;
+  if (wanted_ == readiness::none || (event.events & (EPOLLERR | EPOLLHUP))) return wanted_;
   readiness out = readiness::none;
   if (event.events & (EPOLLIN | EPOLLRDHUP)) out = out | readiness::readable;
   if (event.events & EPOLLOUT) out = out | readiness::writable;
@@ -131,7 +130,8 @@ void watched_descriptor::cancel() noexcept {
   const lock l(mutex_);
   if (!events_ || !is_of_this_process()) return;
   events_ = nullptr;
-  register_for(readiness::none);
+  if (registered_ != readiness::none) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd_, nullptr);
+  registered_ = readiness::none;
   if (!is_closed_) network_.post([self = shared_from_this()] { self->close(); });
 }
 

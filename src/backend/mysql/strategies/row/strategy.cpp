@@ -80,7 +80,10 @@ bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now
       c.recipe().step_of_attempt() == 0)
     over().submit(lane::commands, texts_.mark(c.name), marks_, now, order_of(c.name));
   if (what == retrying_operation::subscribe) return answer = wait_for_bell(c, now), true;
-  if (what == retrying_operation::renew) return renewals_.add(c, now), true;
+  if (what == retrying_operation::renew) {
+    c.has_seen_marks = false;  // renewals and marks are counted together
+    return renewals_.add(c, now), true;
+  }
   if (what != retrying_operation::try_lock) return false;
   if (const seam::lock_group group = c.details.group) {
     claim_group* const whole = groups_.join(group, c);

@@ -153,6 +153,23 @@ TEST_F(mysql_row, a_holder_leaves_the_row_free_for_clients_that_poll) {
   EXPECT_TRUE(t.awaits(0, "UPDATE"));
 }
 
+TEST_F(mysql_row, a_renewal_is_not_taken_for_a_client_that_polls) {
+  sql_reply renewed;
+  renewed.affected = 1;
+  for (const int marks : {3, 4}) {
+    t.acquire(false);
+    t.reply(0, granted_row(5));
+    t.lock->renew(30s, 1);
+    if (marks == 3) t.greet(1);
+    t.pass(6ms);
+    t.reply(1, renewed);
+    t.lock->release(nullptr);
+    t.reply(0, granted_row(marks));
+  }
+  t.acquire(false);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
 TEST_F(mysql_row, a_waiter_asks_for_the_bell_again_when_its_time_is_over) {
   wait_for_bell();
   t.reply(1, rows({{"7", "0"}}));
