@@ -26,14 +26,15 @@ std::vector<std::string> connections_of(redis_server& server) {
 }
 
 // Counters, and records of a deployment: one for each server or slot.
-bool is_documented_counter(std::string_view key) {
-  return key.starts_with("holdfast:") && (key.ends_with(":n") || key == "holdfast:redlock");
+bool outlives_locks(std::string_view key) {
+  return key.starts_with("holdfast:") &&
+         (key.ends_with(":n") || key == "holdfast:redlock" || key == "holdfast:shards");
 }
 
 std::vector<std::string> keys_of(redis_server& server) {
   std::vector<std::string> lines;
   for (const redis_reply& key : server.command({"KEYS", "*"}).items)
-    if (!is_documented_counter(key.text))
+    if (!outlives_locks(key.text))
       lines.push_back("the key " + key.text + " with a ttl of " +
                       to_text(server.command({"PTTL", key.text})) + " ms");
   return lines;

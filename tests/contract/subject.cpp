@@ -359,7 +359,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
       on_three_servers(curator_rw_at_zookeeper(), "curator_rw_ensemble_zookeeper",
                        {mode::writer, mode::shared}, 60),
       on_three_servers(curator_semaphore_at_zookeeper(), "curator_semaphore_ensemble_zookeeper",
-                       with_permits, 70),
+                       with_permits, 71),
       at_zookeeper(
           {.name = "node_zookeeper",
            .options = "layout=node&unsafe=1",
