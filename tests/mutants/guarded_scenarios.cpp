@@ -12,7 +12,7 @@ using base::mutant;
 
 constexpr acquire_options ten_seconds = by_hand(10s);
 
-// What a program keeps behind a lock: the number of its uses.
+// A resource behind a lock: the number of its uses.
 struct guarded_count {
   guarded<int> uses{lock_name, 0};
   std::error_code use(const lease& by) {

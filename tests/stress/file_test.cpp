@@ -34,7 +34,7 @@ TEST_F(stress_processes_on_lock_files, keep_every_promise_while_they_are_killed_
   EXPECT_TRUE(
       all.harass({.processes = processes, .kills = 25, .apart = 150ms, .longest_pause = 100ms},
                  many_held))
-      << "somebody waits for ever, or crashed";
+      << "a participant waits for ever, or crashed";
 
   const auto history = all.history();
   for (const auto& r : history) {

@@ -45,7 +45,7 @@ TEST_F(stress_mixed_modes_in_processes, keep_every_promise_on_file) {
   EXPECT_TRUE(
       all.harass({.processes = processes, .kills = 25, .apart = 150ms, .longest_pause = 100ms},
                  has_all_kinds))
-      << "somebody waits for ever, or crashed";
+      << "a participant waits for ever, or crashed";
   const auto history = all.history();
   EXPECT_TRUE(has_all_kinds(history));
   expect_sound(history, {.wake_bound = wake_bound}, seed);
@@ -61,7 +61,7 @@ TEST_F(stress_mixed_modes_in_processes, keep_every_promise_on_redis) {
   EXPECT_TRUE(
       all.harass({.processes = processes, .kills = 20, .apart = 300ms, .longest_pause = 900ms},
                  has_all_kinds))
-      << "somebody waits for ever, or crashed";
+      << "a participant waits for ever, or crashed";
   const auto history = all.history();
   EXPECT_TRUE(has_all_kinds(history));
   expect_sound(history, {.wake_bound = wake_bound, .lapse = 800ms}, seed);

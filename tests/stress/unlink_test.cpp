@@ -125,7 +125,7 @@ class stress_lock_files_that_come_and_go : public run {
     };
     EXPECT_TRUE(all.harass({.processes = 5, .kills = 60, .apart = 60ms, .longest_pause = 30ms},
                            many_grants))
-        << "somebody waits for ever, or crashed";
+        << "a participant waits for ever, or crashed";
     auto history = all.history();
     int trouble = 0;
     for (const auto& r : history) {

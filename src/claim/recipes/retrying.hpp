@@ -133,7 +133,7 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
     // that notified one, and where it used the lock for queue_after without a pause.
     bool channel_is_queue = false;
     duration queue_after{};
-    bool has_queue = false;  // who is busy may have left a place in a queue, to be withdrawn
+    bool has_queue = false;          // a busy claim may have left a place in a queue
     bool try_is_idempotent = false;  // granted to its own owner again: then resolve is a try_lock
     bool withdraws_always = false;   // also what was not granted: for study, it harms others
     duration back_off_min = std::chrono::milliseconds{5};  // between polls: doubled each time

@@ -149,8 +149,8 @@ void shards::diagnose(seam::findings_handler& to) {
   for (std::size_t i = 0; i < all_.size(); ++i) all_[i]->diagnose(parts.part(i));
 }
 
-// Those that answer first: one that does not takes all the time that is left. A release that a
-// verb left to another thread has to reach its shards before they close.
+// Shards that answer come first: one that does not answer takes all the time that is left. A
+// release that a verb left to another thread has to reach its shards before they close.
 bool shards::close(time_point until) {
   const auto await_moving = [this] {
     base::event_queue::await_dispatch([this] { return moving_.handling > 0; });

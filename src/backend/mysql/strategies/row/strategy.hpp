@@ -69,7 +69,7 @@ class strategy final : public retrying::strategy {
 
   failure why_not_opened(const sql_reply&, bool creates) const;
 
-  // Of statements that need no answer.
+  // The handler of statements that need no answer.
   struct unanswered final : statement_handler {
     void on_reply(const sql_reply&, const reply_context&) override {}
     void on_cut(const failure&, const reply_context&) override {}

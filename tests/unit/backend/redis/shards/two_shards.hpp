@@ -92,7 +92,7 @@ class shard_model final : public seam::lock_store, public seam::connection, priv
   seam::capabilities abilities_;
 };
 
-// What the claim reports, as words.
+// The reports of the claim, as words.
 struct recorded_sink final : seam::claim_sink {
   void on_granted(const seam::grant& g) override {
     granted = g;
