@@ -130,8 +130,6 @@ void watched_descriptor::cancel() noexcept {
   const lock l(mutex_);
   if (!events_ || !is_of_this_process()) return;
   events_ = nullptr;
-  if (registered_ != readiness::none) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd_, nullptr);
-  registered_ = readiness::none;
   if (!is_closed_) network_.post([self = shared_from_this()] { self->close(); });
 }
 

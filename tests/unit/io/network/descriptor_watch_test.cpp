@@ -1,5 +1,6 @@
 // Descriptors of client libraries, watched by a loop.
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -214,7 +215,7 @@ TEST_P(descriptor_watch, does_not_take_a_new_file_for_the_one_that_the_library_h
   loop_->attend();
   pipe_.write('x');
   EXPECT_TRUE(observer_.sees(1));
-  const auto of_next = loop_->watch(reused, readiness::readable, stranger);
+  auto of_next = loop_->watch(reused, readiness::readable, stranger);
   w->set(readiness::writable);
   w.reset();
   next.write('y');
@@ -223,7 +224,32 @@ TEST_P(descriptor_watch, does_not_take_a_new_file_for_the_one_that_the_library_h
   pollfd writer{pipe_.ends[1], 0, 0};
   ::poll(&writer, 1, 0);
   EXPECT_TRUE(writer.revents & POLLERR) << "the library's descriptor was really closed";
+  of_next.reset();
   ::close(reused);
+}
+
+// As a library does that finds its connection cut while another thread opens one. Nothing but time
+// orders the threads here, so that ThreadSanitizer sees each use of the number.
+TEST_P(descriptor_watch, is_dropped_without_a_use_of_the_number_that_the_library_has_closed) {
+  auto w = loop_->watch(pipe_.ends[0], readiness::readable, observer_);
+  const int number = pipe_.ends[0];
+  std::atomic<bool> is_closed = false;
+  std::atomic<bool> is_reused = false;
+  std::vector<int> opened;
+  std::thread other([&] {
+    while (!is_closed.load(std::memory_order_relaxed)) std::this_thread::yield();
+    do opened.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    while (opened.back() >= 0 && opened.back() != number);
+    is_reused.store(true, std::memory_order_relaxed);
+  });
+  pipe_.close(0);
+  is_closed.store(true, std::memory_order_relaxed);
+  while (!is_reused.load(std::memory_order_relaxed)) std::this_thread::yield();
+  w.reset();
+  other.join();
+  EXPECT_EQ(opened.back(), number);
+  EXPECT_EQ(observer_.calls(), 0);
+  for (const int fd : opened) ::close(fd);
 }
 
 TEST_P(descriptor_watch, may_outlive_the_loop) {
