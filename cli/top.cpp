@@ -86,16 +86,22 @@ std::string summary_of(std::span<const holder> all) {
   return out;
 }
 
+struct frame {
+  std::vector<std::string> lines;
+  std::size_t headings = 0;  // the lines before the first holder
+};
+
 // The locks with the most waiters come first.
-std::vector<std::string> frame_of(const client& from, const place& at, const std::string& prefix) {
+frame frame_of(const client& from, const place& at, const std::string& prefix) {
   std::vector<holder> all = from.list(prefix);
   std::ranges::stable_sort(all, std::ranges::greater{}, &holder::waiting);
-  std::vector<std::string> out{time_of_day() + "  " + printable(at.shown()) + "  " +
-                               summary_of(all)};
-  if (all.empty()) return out;
-  out.emplace_back();
-  for (std::string& line : table_of(all, from.features().unsafe)) out.push_back(std::move(line));
-  return out;
+  std::vector<std::string> lines{time_of_day() + "  " + printable(at.shown()) + "  " +
+                                 summary_of(all)};
+  if (all.empty()) return {lines, lines.size()};
+  lines.emplace_back();
+  for (std::string& line : table_of(all, from.features().unsafe)) lines.push_back(std::move(line));
+  const std::size_t headings = lines.size() - all.size();
+  return {std::move(lines), headings};
 }
 
 // The text in lines that fit into most terminals.
@@ -112,64 +118,56 @@ void append_wrapped(std::vector<std::string>& to, std::string_view text) {
 }
 
 // A store that cannot be reached for a while is a frame, because it may return.
-std::vector<std::string> frame_or_error(const client& from, const place& at,
-                                        const std::string& prefix) {
+frame frame_or_error(const client& from, const place& at, const std::string& prefix) {
   try {
     return frame_of(from, at, prefix);
   } catch (const lock_error& e) {
     if (e.code() == outcome::usage) throw;
-    std::vector<std::string> out{time_of_day() + "  " + printable(at.shown()), ""};
-    append_wrapped(out, printable(text_of(e)));
-    return out;
+    std::vector<std::string> lines{time_of_day() + "  " + printable(at.shown()), ""};
+    append_wrapped(lines, printable(text_of(e)));
+    return {lines, lines.size()};
   }
 }
 
+// The lines that fit. Holders without a line are counted, if there is room for one with a line.
+std::vector<std::string> cut_to(std::size_t rows, frame f) {
+  if (f.lines.size() <= rows) return std::move(f.lines);
+  const bool shows_a_holder = rows > f.headings + 1;
+  const std::size_t kept = shows_a_holder ? rows - 1 : rows;
+  const std::size_t hidden = f.lines.size() - kept;
+  f.lines.resize(kept);
+  if (shows_a_holder) f.lines.push_back("and " + counted(hidden, "more holder", "more holders"));
+  return std::move(f.lines);
+}
+
 // Draws over the frame before, so that the terminal does not flicker.
-std::string drawn(std::vector<std::string> lines) {
+std::string drawn(frame f) {
   constexpr std::string_view home = "\033[H", end_of_line = "\033[K\n", clear_below = "\033[J";
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2 || size.ws_row < 3)
     size = {24, 80, 0, 0};
-  const std::size_t rows = size.ws_row - 1u;  // the last row is the cursor's
-  if (lines.size() > rows) {
-    const std::size_t hidden = lines.size() - rows + 1;
-    lines.resize(rows - 1);
-    lines.push_back("and " + counted(hidden, "more holder", "more holders"));
-  }
   std::string out(home);
-  for (const std::string& line : lines)
+  for (const std::string& line : cut_to(size.ws_row - 1u, std::move(f)))  // the last row: cursor
     out.append(fitting(line, size.ws_col - 1)).append(end_of_line);
   return out.append(clear_below);
 }
 
-std::string printed(const std::vector<std::string>& lines) {
+std::string printed(const frame& f) {
   std::string out;
-  for (const std::string& line : lines) out += line + '\n';
+  for (const std::string& line : f.lines) out += line + '\n';
   return out;
 }
 
-std::chrono::nanoseconds interval_of(const top_arguments& arguments) {
-  return arguments.interval.value_or(std::chrono::seconds{1});
-}
-
-int show_live(const client& from, const place& at, const top_arguments& arguments) {
-  auto lines = frame_of(from, at, arguments.prefix);
+int show(const client& from, const place& at, const top_arguments& arguments, bool is_live) {
+  const std::uint32_t frames = arguments.count.value_or(is_live ? 0 : 1);  // 0: until a signal
+  frame next = frame_of(from, at, arguments.prefix);
   for (std::uint64_t shown = 1;; ++shown) {
-    if (const int failed = print(drawn(std::move(lines)))) return failed;
-    if (shown == arguments.count) return 0;
-    std::this_thread::sleep_for(interval_of(arguments));
-    lines = frame_or_error(from, at, arguments.prefix);
-  }
-}
-
-int show_pages(const client& from, const place& at, const top_arguments& arguments) {
-  auto lines = frame_of(from, at, arguments.prefix);
-  for (std::uint32_t shown = 1;; ++shown) {
-    if (const int failed = print(printed(lines))) return failed;
-    if (shown == arguments.count.value_or(1)) return 0;
-    std::this_thread::sleep_for(interval_of(arguments));
-    lines = frame_or_error(from, at, arguments.prefix);
-    lines.insert(lines.begin(), "");
+    const std::string text = is_live ? drawn(std::move(next)) : printed(next);
+    if (const int failed = print(text)) return failed;
+    if (shown == frames) return 0;
+    std::this_thread::sleep_for(arguments.interval.value_or(std::chrono::seconds{1}));
+    next = frame_or_error(from, at, arguments.prefix);
+    if (!is_live) next.lines.insert(next.lines.begin(), "");
   }
 }
 
@@ -181,8 +179,7 @@ int top(int argc, char** argv) {
   const place at = place_of(arguments.url);
   refuse_memory(at);
   const client from = client::open(at.text);
-  const bool is_live = ::isatty(STDOUT_FILENO) != 0 && !arguments.once;
-  return is_live ? show_live(from, at, arguments) : show_pages(from, at, arguments);
+  return show(from, at, arguments, ::isatty(STDOUT_FILENO) != 0 && !arguments.once);
 }
 
 }  // namespace holdfast::cli

@@ -9,6 +9,12 @@
 
 namespace survey {
 
+// A time for which a worker held the lock. The times count from the beginning of the run.
+struct tenure {
+  unsigned worker = 0;
+  double from_us = 0, to_us = 0;
+};
+
 // One run of it.
 struct measurement {
   double seconds = 0;
@@ -17,9 +23,10 @@ struct measurement {
   std::uint64_t overlaps = 0;  // grants while another worker held the lock, and lost updates
   std::string first_error{};
   latencies acquire{}, held{}, handoff{}, cycle{};
-  double most_to_fewest = 0;  // acquisitions of one worker; by half a one if a worker had none
-  double jain = 0;            // Jain's index: 1 for equal shares, 1/workers if one worker has all
-  double client_cpu = 0;      // seconds of processor time, of all
+  std::vector<tenure> timeline{};  // the first ones of a lock for which several workers compete
+  double most_to_fewest = 0;       // acquisitions of one worker; by half a one if a worker had none
+  double jain = 0;        // Jain's index: 1 for equal shares, 1/workers if one worker has all
+  double client_cpu = 0;  // seconds of processor time, of all
   double server_cpu = 0;
   double others_cpu = 0;       // of other programs, as a share of the machine
   double server_commands = 0;  // those of scripts included; of the attempts that failed too

@@ -19,6 +19,8 @@ using steady = std::chrono::steady_clock;
 using time_point = steady::time_point;
 
 constexpr std::chrono::duration<double> longest_warm_up{0.3};
+constexpr std::chrono::milliseconds timeline_length{20};
+constexpr std::size_t longest_timeline = 40;  // tenures
 
 // The state that the workers of one lock share.
 struct alignas(64) shared_lock {
@@ -30,7 +32,10 @@ struct alignas(64) worker_log {
   std::uint64_t attempts = 0, acquired = 0, errors = 0, overlaps = 0;
   std::string first_error;
   latencies acquire, held, handoff, cycle;
+  std::vector<tenure> timeline;
 };
+
+double in_us(steady::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
 
 // The times between the planned attempts of one worker. They are the same in each run.
 class pauses {
@@ -67,12 +72,17 @@ class contenders {
   void work(unsigned id, std::stop_token stop);
   void attempt(unsigned id, time_point planned, const std::stop_token& stop);
   void hold(unsigned id, time_point asked, time_point granted, bool counts);
+  bool is_in_timeline(time_point granted) const {
+    return subject_.excludes() && load_.workers > locks_.size() &&
+           granted < opened_ + timeline_length;
+  }
   bool is_done() const { return load_.attempts != 0 && attempts_ >= load_.attempts; }
 
   subject& subject_;
   const load& load_;
   std::vector<shared_lock> locks_;
   std::vector<worker_log> logs_;
+  time_point opened_{};  // the beginning; written before counts_
   std::atomic<bool> counts_{false};
   std::atomic<std::uint64_t> attempts_{0};
 };
@@ -94,6 +104,8 @@ void contenders::hold(unsigned id, time_point asked, time_point granted, bool co
   log.held.add(ended - granted);
   log.cycle.add(steady::now() - asked);
   if (began > asked) log.handoff.add(granted - began);
+  if (is_in_timeline(granted) && log.timeline.size() < longest_timeline)
+    log.timeline.push_back({id, in_us(granted - opened_), in_us(ended - opened_)});
 }
 
 void contenders::attempt(unsigned id, time_point planned, const std::stop_token& stop) {
@@ -138,12 +150,12 @@ double contenders::measure_for(std::chrono::duration<double> length, deployment&
   const processor_times before(where.servers(), subject_.processes());
   const double commands = where.commands();
   const double bytes = of_clients.bytes();
-  const auto opened = steady::now();
+  opened_ = steady::now();
   counts_ = true;
-  while (!is_done() && steady::now() - opened < length)
+  while (!is_done() && steady::now() - opened_ < length)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   for (std::jthread& w : workers) w.request_stop();
-  const std::chrono::duration<double> passed = steady::now() - opened;
+  const std::chrono::duration<double> passed = steady::now() - opened_;
   into.bytes = of_clients.bytes() - bytes;
   into.server_commands = where.commands() - commands;
   const processor_times after(where.servers(), subject_.processes());
@@ -166,10 +178,13 @@ void contenders::collect(measurement& into) const {
     into.held.add(log.held);
     into.handoff.add(log.handoff);
     into.cycle.add(log.cycle);
+    into.timeline.insert(into.timeline.end(), log.timeline.begin(), log.timeline.end());
     most = std::max(most, log.acquired);
     fewest = std::min(fewest, log.acquired);
     squares += static_cast<double>(log.acquired) * static_cast<double>(log.acquired);
   }
+  std::ranges::sort(into.timeline, {}, &tenure::from_us);
+  into.timeline.resize(std::min(into.timeline.size(), longest_timeline));
   const auto sum = static_cast<double>(into.acquired);
   into.most_to_fewest = static_cast<double>(most) / std::max(static_cast<double>(fewest), 0.5);
   into.jain = squares > 0 ? sum * sum / (static_cast<double>(logs_.size()) * squares) : 0;

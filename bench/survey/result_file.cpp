@@ -35,6 +35,18 @@ latencies latencies_from(const json& buckets) {
   return times;
 }
 
+json timeline_of(const measurement& m) {
+  json all = json::array();
+  for (const tenure& t : m.timeline) all.push_back({t.worker, t.from_us, t.to_us});
+  return all;
+}
+
+std::vector<tenure> timeline_from(const json& all) {
+  std::vector<tenure> out;
+  for (const json& t : all) out.push_back({t.at(0), t.at(1), t.at(2)});
+  return out;
+}
+
 json summary_of(const latencies& times) {
   json curve = json::array();
   for (const double fraction : curve_fractions)
@@ -65,7 +77,8 @@ json run_of(const measurement& m) {
           {"acquire", buckets_of(m.acquire)},
           {"held", buckets_of(m.held)},
           {"handoff", buckets_of(m.handoff)},
-          {"cycle", buckets_of(m.cycle)}};
+          {"cycle", buckets_of(m.cycle)},
+          {"timeline", timeline_of(m)}};
 }
 
 measurement run_from(const json& j) {
@@ -86,6 +99,7 @@ measurement run_from(const json& j) {
   m.client_memory = j.value("client_memory", 0.0);
   m.server_memory = j.value("server_memory", 0.0);
   m.held = latencies_from(j.value("held", json::array()));
+  m.timeline = timeline_from(j.value("timeline", json::array()));
   m.acquire = latencies_from(j.at("acquire"));
   m.handoff = latencies_from(j.at("handoff"));
   m.cycle = latencies_from(j.at("cycle"));
@@ -103,6 +117,7 @@ json figures_of(const cell& c) {
           {"acquire", summary_of(all_of(c, &measurement::acquire))},
           {"handoff", summary_of(all_of(c, &measurement::handoff))},
           {"cycle", summary_of(all_of(c, &measurement::cycle))},
+          {"timeline", timeline_of(c.runs.front())},
           {"most_to_fewest",
            median(each(c, [](const measurement& m) { return m.most_to_fewest; }))},
           {"jain", median(each(c, [](const measurement& m) { return m.jain; }))},

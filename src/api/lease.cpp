@@ -80,17 +80,17 @@ lease_clock::duration lease::remaining() const noexcept {
 
 std::stop_token lease::doubt_token() const {
   if (!turn_ || !is_of_this_process(*turn_)) return token_of_nothing();
-  return turn_->home.token_of(*turn_, &detail::turn::doubt);
+  return turn_->home.token_of(*turn_, &detail::turn::extra_fields::doubt);
 }
 
 std::stop_token lease::loss_token() const {
   if (!turn_ || !is_of_this_process(*turn_)) return token_of_nothing();
-  return turn_->home.token_of(*turn_, &detail::turn::loss);
+  return turn_->home.token_of(*turn_, &detail::turn::extra_fields::loss);
 }
 
 std::stop_token lease::revocation_token() const {
   if (!turn_ || !is_of_this_process(*turn_)) return {};
-  return turn_->home.revocation_of(*turn_);
+  return turn_->home.token_of(*turn_, &detail::turn::extra_fields::revocation);
 }
 
 std::string lease::owner() const {

@@ -70,7 +70,7 @@ void cohort_effects::doubt(turn& t) {
   t.doubted = true;
   count(counters::doubts);
   record_doubt(t);
-  if (!planted(mutant::doubt_not_told)) request(t.doubt);
+  if (!planted(mutant::doubt_not_told)) request(t, &turn::extra_fields::doubt);
 }
 
 void cohort_effects::report_doubt(turn::fate how_it_may_end) {
@@ -86,22 +86,21 @@ void cohort_effects::lose(turn& t, turn::fate why) {
     notices_of_now().losses.push_back(why);
   }
   if (!t.doubted) doubt(t);
-  if (!planted(mutant::loss_not_told)) request(t.loss);
+  if (!planted(mutant::loss_not_told)) request(t, &turn::extra_fields::loss);
   answer_watches(t, {});
 }
 
-void cohort_effects::request_revocation(turn& t) {
-  if (t.has_extras()) request(t.extras().revocation);
-}
+void cohort_effects::request_revocation(turn& t) { request(t, &turn::extra_fields::revocation); }
 
 cohort_effects::notices& cohort_effects::notices_of_now() {
   if (!notices_) notices_ = std::make_unique<notices>();
   return *notices_;
 }
 
-void cohort_effects::request(std::stop_source& source) {
-  if (!source.stop_possible()) return;
-  notices_of_now().sources.push_back(source);
+void cohort_effects::request(turn& t, std::stop_source turn::extra_fields::*of_event) {
+  if (!t.has_extras()) return;
+  const std::stop_source& source = t.extras().*of_event;
+  if (source.stop_possible()) notices_of_now().sources.push_back(source);
 }
 
 void cohort_effects::count(counters::counter which) const noexcept {

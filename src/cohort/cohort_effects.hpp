@@ -72,7 +72,7 @@ class cohort_effects {
   recorded_event event_of(recorded_event::kind, unsigned reason, const detail::turn&,
                           time_point now);
   notices& notices_of_now();
-  void request(std::stop_source&);
+  void request(detail::turn&, std::stop_source detail::turn::extra_fields::*);
 
   const lock_rules& rules_;
   // Of the recording: the position of the lock's name, and the time of the last grant.

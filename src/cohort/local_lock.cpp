@@ -15,6 +15,17 @@ namespace holdfast::inline v0::detail {
 using base::failure;
 using cohort::claim_record;
 
+namespace {
+
+// Whether the event of a token that is made now has happened.
+bool has_happened(const turn& t, std::stop_source turn::extra_fields::*of_event) noexcept {
+  if (of_event == &turn::extra_fields::revocation) return t.of && t.of->grant.is_revoked();
+  if (t.now.load() != turn::fate::held) return true;
+  return of_event == &turn::extra_fields::doubt && t.doubted;
+}
+
+}  // namespace
+
 local_lock::local_lock(client_impl& c, const cohort::lock_rules& rules, std::string_view name,
                        std::uint32_t permits)
     : client_(c), name_(name), permits_(permits), cohort_(*this, rules, c.connection().of(name)) {}
@@ -144,23 +155,12 @@ failure local_lock::downgrade(turn& t) noexcept {
   return why;
 }
 
-std::stop_token local_lock::token_of(turn& t, std::stop_source turn::*which) {
+std::stop_token local_lock::token_of(turn& t, std::stop_source turn::extra_fields::*of_event) {
   const lock l(mutex_);
-  std::stop_source& source = t.*which;
+  std::stop_source& source = t.extras().*of_event;
   if (!source.stop_possible()) {
     source = std::stop_source();
-    const bool is_lost = t.now.load() != turn::fate::held;
-    if (is_lost || (which == &turn::doubt && t.doubted)) source.request_stop();
-  }
-  return source.get_token();
-}
-
-std::stop_token local_lock::revocation_of(turn& t) {
-  const lock l(mutex_);
-  std::stop_source& source = t.extras().revocation;
-  if (!source.stop_possible()) {
-    source = std::stop_source();
-    if (t.of && t.of->grant.is_revoked()) source.request_stop();
+    if (has_happened(t, of_event)) source.request_stop();
   }
   return source.get_token();
 }

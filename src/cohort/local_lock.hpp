@@ -78,8 +78,7 @@ class local_lock final : private base::timer {
   void watch(turn&, cohort::loss_watch&) noexcept;                      // w.complete() follows
   void end_watch(cohort::loss_watch&) noexcept;  // it may have been answered already
   base::failure downgrade(turn&) noexcept;       // a writer's turn becomes a reader's
-  std::stop_token token_of(turn&, std::stop_source turn::*);
-  std::stop_token revocation_of(turn&);
+  std::stop_token token_of(turn&, std::stop_source turn::extra_fields::*);
   bool is_in_doubt(const turn&);
   int native_handle(turn&) noexcept;
   lock_mode mode_of(const turn&) noexcept;

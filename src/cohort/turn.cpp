@@ -16,8 +16,6 @@ void turn::reset() noexcept {
   doubted = false;
   is_share = false;
   if (extras_) *extras_ = {};
-  if (doubt.stop_possible()) doubt = std::stop_source{std::nostopstate};
-  if (loss.stop_possible()) loss = std::stop_source{std::nostopstate};
 }
 
 bool turn::is_of_this_process() const noexcept { return home.client().is_of_this_process(); }

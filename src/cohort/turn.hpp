@@ -50,7 +50,7 @@ class turn {
   // Without reading the clock: its deadline may have passed.
   bool is_marked_held() const noexcept { return now.load() == fate::held; }
 
-  // Fields that few turns need: limits of their own, and neighbours.
+  // Fields that few turns need: limits of their own, tokens and neighbours.
   struct extra_fields {
     base::time_point hold_end = base::never;  // max_hold
     base::time_point own_end = base::never;   // of a share that the others' renewals do not extend
@@ -59,8 +59,11 @@ class turn {
     lock_mode mode{};
     std::uint32_t permits = 1;
     cohort::loss_watch* watches = nullptr;
-    std::stop_source revocation{std::nostopstate};  // made when its token is requested
-    turn* before = nullptr;                         // the turns that hold the same grant
+    // Made when their tokens are requested.
+    std::stop_source doubt{std::nostopstate};
+    std::stop_source loss{std::nostopstate};
+    std::stop_source revocation{std::nostopstate};
+    turn* before = nullptr;  // the turns that hold the same grant
     turn* after = nullptr;
   };
   extra_fields& extras() {
@@ -89,9 +92,7 @@ class turn {
   std::atomic<base::time_point> deadline{base::never};
   std::int64_t token = 0;
   base::duration ttl{};
-  cohort::claim_record* of = nullptr;        // whose grant it holds; null: the client was closed
-  std::stop_source doubt{std::nostopstate};  // made when a token is requested
-  std::stop_source loss{std::nostopstate};
+  cohort::claim_record* of = nullptr;  // whose grant it holds; null: the client was closed
 
  private:
   std::unique_ptr<extra_fields> extras_;

@@ -31,10 +31,10 @@ std::string contents(int fd) {
   return text;
 }
 
-int open_terminal() {
+int open_terminal(unsigned short rows) {
   const int fd = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || ::grantpt(fd) != 0 || ::unlockpt(fd) != 0) throw std::runtime_error("no terminal");
-  const winsize size{24, 120, 0, 0};
+  const winsize size{rows, 120, 0, 0};
   ::ioctl(fd, TIOCSWINSZ, &size);
   return fd;
 }
@@ -69,7 +69,7 @@ process::process(std::vector<std::string> command, const start_options& how) {
   int input[2] = {-1, -1};
   std::string terminal_name;
   if (how.on_terminal) {
-    terminal_ = open_terminal();
+    terminal_ = open_terminal(how.rows);
     terminal_name = ::ptsname(terminal_);
   } else {
     if (::pipe2(input, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");

@@ -26,6 +26,7 @@ struct start_options {
   std::vector<int> ignored_signals;
   std::vector<int> blocked_signals;
   bool on_terminal = false;  // the three standard streams are a pseudo-terminal of its own
+  unsigned short rows = 24;  // of the terminal
 };
 
 // A program in a session of its own, so that nothing here reaches the terminal of whoever tests.

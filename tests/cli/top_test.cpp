@@ -91,6 +91,19 @@ TEST_F(top, fits_its_frame_into_the_terminal) {
   EXPECT_NE(frame.find("and 11 more holders\033[K"), std::string::npos) << frame;
 }
 
+TEST_F(top, counts_holders_only_where_a_terminal_has_room_for_one) {
+  process holder(hold({"a", "b", "c"}));
+  holder.line();
+  process four(at_folder({"top", "-n", "1"}), {.on_terminal = true, .rows = 4});
+  EXPECT_EQ(four.wait(), (ending{0, 0}));
+  EXPECT_EQ(occurrences(four.out(), "\n"), 3) << four.out();
+  EXPECT_NE(four.out().find("3 locks held by 3 holders"), std::string::npos) << four.out();
+  EXPECT_EQ(four.out().find("more holder"), std::string::npos) << four.out();
+  process six(at_folder({"top", "-n", "1"}), {.on_terminal = true, .rows = 6});
+  EXPECT_EQ(six.wait(), (ending{0, 0}));
+  EXPECT_NE(six.out().find("and 2 more holders\033[K"), std::string::npos) << six.out();
+}
+
 #ifdef HOLDFAST_WITH_REDIS
 class top_redis : public top {
  protected:

@@ -33,8 +33,26 @@ def charts_show_the_figures(survey):
             expect(page, "charts.acquire.data.datasets.map(line => line.data.at(-1).x)",
                    [c["figures"]["acquire"]["curve"][-1][1] / 1000 for c in cells
                     if c["figures"]["acquire"]["samples"]])
+            expect(page, "charts.timelines.data.datasets.flatMap(bars => bars.data)"
+                         ".filter(bar => bar).length",
+                   sum(len(c["figures"]["timeline"]) for c in cells))
             expect(page, "document.querySelectorAll('#figures tbody tr').length",
                    sum(c["load"] == load for c in survey["cells"]))
+
+    return check
+
+
+def a_busy_lock_has_one_holder_at_a_time(survey):
+    def check(page, site):
+        for cell in survey["cells"]:
+            if "figures" not in cell or cell["unsafe"]:
+                continue
+            timeline = cell["figures"]["timeline"]
+            for (_, _, end), (_, begin, _) in zip(timeline, timeline[1:]):
+                if begin < end:
+                    raise PageError("{topology}/{lock}/{load} has two holders".format(**cell))
+        if not any(c["figures"]["timeline"] for c in survey["cells"] if "figures" in c):
+            raise PageError("no cell has a timeline")
 
     return check
 
@@ -98,8 +116,8 @@ def expect(page, expression, wanted):
 def main():
     folder = pathlib.Path(sys.argv[1])
     survey = json.loads((folder / "survey.json").read_text(encoding="utf-8"))
-    makers = [all_cells_are_filled, charts_show_the_figures, the_model_is_compared, a_store_is_shown_alone,
-              it_fits_a_phone, it_is_dark_in_dark_mode]
+    makers = [all_cells_are_filled, charts_show_the_figures, a_busy_lock_has_one_holder_at_a_time,
+              the_model_is_compared, a_store_is_shown_alone, it_fits_a_phone, it_is_dark_in_dark_mode]
     checks = []
     for maker in makers:
         check = maker(survey)

@@ -104,8 +104,9 @@ void user::holds(detail::turn& t, int lock, lock_mode how, int permits, moment a
 }
 
 void user::awaits_notices(detail::turn& t) {
-  world_.watch->awaits_notices(&t, t.home.token_of(t, &detail::turn::doubt),
-                               t.home.token_of(t, &detail::turn::loss));
+  using fields = detail::turn::extra_fields;
+  world_.watch->awaits_notices(&t, t.home.token_of(t, &fields::doubt),
+                               t.home.token_of(t, &fields::loss));
 }
 
 void user::refused(const base::failure& why) {
