@@ -18,6 +18,21 @@ function __holdfast_is_at -a command
     and not contains -- -- $words
 end
 
+# The names of the profiles in holdfast.toml, as they are given to --url.
+function __holdfast_profiles
+    set -l folder "$XDG_CONFIG_HOME"
+    string match -q '/*' -- $folder
+    or set folder "$HOME/.config"
+    awk -F= '
+      /^[ \t]*\[/ { table = $0; gsub(/[ \t]|#.*/, "", table); next }
+      NF > 1 {
+        gsub(/[ \t"\047]/, "", $1)
+        if (table == "" && !sub(/^profiles\./, "", $1)) next
+        if (table != "" && table != "[profiles]") next
+        if ($1 ~ /^[A-Za-z0-9_.-]+$/) print "@" $1
+      }' "$folder/holdfast.toml" 2>/dev/null
+end
+
 complete -c holdfast -f
 complete -c holdfast -n __holdfast_command -a '(complete -C (__holdfast_command))'
 
@@ -39,7 +54,7 @@ complete -c holdfast -n '__holdfast_is_at help' \
 
 for command in run list top holders wait break prune diagnose schema drill
     complete -c holdfast -n "__holdfast_is_at $command" -l url -x -d 'The store of the locks' \
-        -a 'file: file:/// redis:// zookeeper:// mysql://'
+        -a 'file: file:/// redis:// zookeeper:// mysql:// (__holdfast_profiles)'
 end
 for command in list holders break prune diagnose explain drill
     complete -c holdfast -n "__holdfast_is_at $command" -l json -d 'Print JSON'

@@ -32,8 +32,10 @@ inline namespace HOLDFAST_API v0 {
 // The deadline is counted from before the request was sent, with a margin for the drift of clocks,
 // so held() is false before the store grants the lock to anybody else. The notice is a tenth of the
 // ttl plus ?grace= (default 0), at most half of the ttl. With zookeeper: a lease becomes doubtful
-// when a third of the session's timeout has passed without proof of the session. With redis: also
-// when the URL leads to another server than before, until that server confirms the lease.
+// when a third of the session's timeout has passed without proof of the session; with the
+// strategies for-update and named of mysql:, when two thirds of the connection's idle timeout have
+// passed without an answer of the server. With redis: also when the URL leads to another server
+// than before, until that server confirms the lease.
 //
 // The destructor and the assignment release the lock as unlock() does and do not block. A
 // moved-from lease is empty.
@@ -118,8 +120,8 @@ class [[nodiscard]] lease {
 
   // Makes the lease run for `ttl` from now. When that is earlier than before, expires() is earlier
   // at once, but the store keeps the lock until the old end if this process is killed. With
-  // file:, whose locks do not expire, this succeeds at once; with zookeeper:, whose locks end with
-  // a session, it is errc::unsupported.
+  // file:, whose locks do not expire, this succeeds at once; where locks end with a session or a
+  // connection (zookeeper:, and mysql: with strategy for-update or named), it is errc::unsupported.
   //
   // ttl  from 100 ms to 366 days; it replaces the ttl of the acquire for later renewals too
   // errc::bad_option       ttl is out of range, or ?clock-skew= takes half of it
@@ -128,7 +130,8 @@ class [[nodiscard]] lease {
   // errc::forked           the lease was made before fork(), and this is the child
   // errc::closed           the client was closed
   // errc::outcome_unknown  no reply within the op-timeout
-  // errc::unsupported      locks do not expire on this backend, and its URL has ?strict=1
+  // errc::unsupported      locks end with a session or a connection; or locks do not expire on
+  //                        this backend, and its URL has ?strict=1
   // Blocks until the store replies, at most the client's op-timeout (default 5 s).
   void extend(std::chrono::milliseconds ttl);
   void extend(std::chrono::milliseconds ttl, std::error_code&);

@@ -33,9 +33,10 @@ struct acquire_options {
   // The time for which the store keeps the lease without a renewal, and therefore the time for
   // which a dead holder can block the others. From 100 ms to 366 days; unset: the client's (?ttl=,
   // else 30 s). No effect where locks have no ttl (features().ttl is false): a dead holder's lock
-  // is free at once with file:, and when its session has timed out with zookeeper:. There
-  // errc::unsupported with ?strict=1, and with manual renewal, which promises that the lock of a
-  // living holder expires too.
+  // is free at once with file:, when its session has timed out with zookeeper:, and when its
+  // connection ends with the strategies for-update and named of mysql:. There errc::unsupported
+  // with ?strict=1, and with manual renewal, which promises that the lock of a living holder
+  // expires too.
   std::optional<std::chrono::milliseconds> ttl{};
   renewal renew = renewal::client_default;
   // Shown in the list of holders; at most 256 bytes of UTF-8 without control characters; default:

@@ -15,8 +15,8 @@ const words subcommands{"run",   "list",     "top",     "holders", "wait", "brea
 
 std::string cli_folder() { return std::getenv("HOLDFAST_CLI_FOLDER"); }
 
-std::string output_of(const words& line) {
-  process run(line);
+std::string output_of(const words& line, const start_options& options = {}) {
+  process run(line, options);
   EXPECT_EQ(run.wait(), (ending{0, 0})) << ::testing::PrintToString(line) << run.err();
   return run.out();
 }
@@ -121,12 +121,15 @@ class completions : public cli, public ::testing::WithParamInterface<shell_case>
     if (found.wait().code != 0)
       GTEST_SKIP() << "skipped: " << GetParam().name << " is not installed";
   }
-  option_set at_end_of(const std::string& line) const {
+  // The profiles are those of path("holdfast.toml"), unless `chosen` is another XDG_CONFIG_HOME.
+  option_set at_end_of(const std::string& line, const std::string& chosen = "") const {
     const std::string script = std::string(std::getenv("HOLDFAST_COMPLETIONS")) + GetParam().name;
+    const std::string folder = path("x").parent_path().string();
+    const start_options options{
+        .environment = {{"XDG_CONFIG_HOME", chosen.empty() ? folder : chosen}, {"HOME", folder}}};
+    const words command{script, cli_folder() + "/completions/" + GetParam().file, line};
     option_set out;
-    for (const auto& word :
-         lines_of(output_of({script, cli_folder() + "/completions/" + GetParam().file, line})))
-      out.insert(word);
+    for (const auto& word : lines_of(output_of(command, options))) out.insert(word);
     return out;
   }
 };
@@ -154,6 +157,30 @@ TEST_P(completions, offer_urls_and_no_text_for_other_values) {
     EXPECT_EQ(at_end_of("holdfast run --url=r"), option_set{"redis://"});
   else
     EXPECT_EQ(at_end_of("holdfast run --url=r"), option_set{"--url=redis://"});
+}
+
+TEST_P(completions, offer_the_profiles_as_urls) {
+  EXPECT_EQ(at_end_of("holdfast list --url @"), option_set{});
+  std::ofstream(path("holdfast.toml")) << "# staging = 'redis://db3'\n"
+                                          "[other]\npeer = 'x'\n"
+                                          "[ profiles ]  # of this user\n"
+                                          "production = \"redis://db1?ttl=5s\"\n"
+                                          "\"db.2\" = 'redis://db2'\n"
+                                          "'$(echo x)' = 'redis://db4'\n"
+                                          "[another]\nproduct = 'x'\n";
+  EXPECT_EQ(at_end_of("holdfast list --url @"), (option_set{"@production", "@db.2"}));
+  EXPECT_EQ(at_end_of("holdfast run --url @pr"), option_set{"@production"});
+  EXPECT_TRUE(at_end_of("holdfast wait --url ").contains("@production"));
+  EXPECT_EQ(at_end_of("holdfast list --url @production "), option_set{});
+  const bool is_fish = GetParam().name == std::string("fish");  // which offers the whole word
+  EXPECT_EQ(at_end_of("holdfast run --url=@pr"),
+            option_set{is_fish ? "--url=@production" : "@production"});
+}
+
+TEST_P(completions, find_the_profiles_in_the_home_directory_where_no_other_is_set) {
+  std::filesystem::create_directory(path(".config"));
+  std::ofstream(path(".config/holdfast.toml")) << "profiles.local = 'file:'\n";
+  EXPECT_EQ(at_end_of("holdfast list --url @", "relative"), option_set{"@local"});
 }
 
 TEST_P(completions, after_the_separator_complete_the_command_of_run) {

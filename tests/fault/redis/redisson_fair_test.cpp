@@ -167,7 +167,7 @@ TEST_F(redis_redisson_fair, a_waiter_that_gives_up_with_its_connection_cut_leave
   }
 }
 
-// docs/layouts.md, for locks whose names begin with jobs/.
+// docs/backends/redisson.md, for locks whose names begin with jobs/.
 constexpr const char* least_of_fair =
     "lock on >secret resetkeys resetchannels ~jobs/* ~redisson_lock_token:{jobs/* "
     "~redisson_lock_queue:{jobs/* ~redisson_lock_timeout:{jobs/* "

@@ -206,7 +206,7 @@ TEST_F(redis_redisson_permits, holders_are_shown_and_broken_by_their_ids) {
 }
 
 TEST_F(redis_redisson_permits, the_rights_in_the_documents_are_enough_and_none_is_too_many) {
-  // docs/layouts.md
+  // docs/backends/redisson.md
   redis_server limited(
       {.acl = "lock on >secret resetkeys resetchannels ~jobs/* ~{jobs/* &redisson_sc:{jobs/* -@all "
               "+evalsha +eval +script|load +ping +time +select +client|setname +client|id "

@@ -93,7 +93,7 @@ TEST_F(redis_redisson, a_connection_that_brings_no_messages_is_found_dead) {
   EXPECT_TRUE(waiter.served().held());
 }
 
-// docs/layouts.md, for locks whose names begin with jobs/.
+// docs/backends/redisson.md, for locks whose names begin with jobs/.
 constexpr const char* least_of_redisson =
     "lock on >secret resetkeys resetchannels ~jobs/* ~redisson_lock_token:{jobs/* ~{jobs/* "
     "~redisson_lock_queue:{jobs/* "

@@ -1,4 +1,5 @@
-// Layout `getset`: what it does, and schedules in which it fails as docs/layouts.md says.
+// Layout `getset`: what it does, and schedules in which it fails as
+// docs/backends/redis-documentation.md says.
 #include "claims.hpp"
 #include "every_byte.hpp"
 

@@ -1,5 +1,5 @@
 // Layouts `setnx` and `setnx-exists`: what they do, and schedules in which they fail as
-// docs/layouts.md says.
+// docs/backends/redis-documentation.md says.
 #include <holdfast/guard.hpp>
 
 #include "claims.hpp"

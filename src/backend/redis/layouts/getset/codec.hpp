@@ -1,5 +1,5 @@
 // Layout `getset`: the documents' lock whose value is a Unix time stamp. For study: it is not safe,
-// and docs/layouts.md shows how it fails.
+// and docs/backends/redis-documentation.md shows how it fails.
 //
 // The key is the name and ".lock", its value the ms since 1970 at which the holder acquired or
 // renewed it, by the holder's clock; it has no ttl. A stamp older than ?stale-after= is a dead

@@ -1,5 +1,6 @@
 // Layouts `setnx` and `setnx-exists`: the documents' oldest locks, one key, with commands that
-// are sent one by one. Demonstration only (unsafe): docs/layouts.md shows how they fail.
+// are sent one by one. Demonstration only (unsafe): docs/backends/redis-documentation.md shows how
+// they fail.
 //
 //             | setnx                             | setnx-exists
 //   ----------+-----------------------------------+---------------------------------------------
