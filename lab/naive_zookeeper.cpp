@@ -97,7 +97,7 @@ std::int32_t naive_zookeeper::request(std::int32_t operation, const std::string&
   send_frame(payload + body);
   // A reply begins with the xid, the transaction in two halves, and the error.
   const std::string reply = receive_frame();
-  require(int_at(reply, 0) == last_xid_, "ZooKeeper answers the request");
+  require(int_at(reply, 0) == last_xid_, "ZooKeeper replies to the request");
   return int_at(reply, 3 * sizeof(std::int32_t));
 }
 
@@ -118,7 +118,7 @@ std::string naive_zookeeper::receive(std::size_t bytes) {
   std::string all(bytes, '\0');
   for (std::size_t done = 0; done < bytes;) {
     const ssize_t n = ::recv(socket_, all.data() + done, bytes - done, 0);
-    require(n > 0, "ZooKeeper answers");
+    require(n > 0, "ZooKeeper replies");
     done += static_cast<std::size_t>(n);
   }
   return all;

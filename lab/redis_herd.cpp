@@ -159,7 +159,7 @@ void all_threads_woken(play& p) {
   }
   const long commands = note_load(counts, load);
   p.ends(commands >= attempts_of_herd,
-         "a release wakes all threads, and each of them but one asks the server in vain. With n "
+         "a release wakes all threads, and each of them but one sends its command in vain. With n "
          "threads, n releases cost n*n/2 commands, and each thread needs a connection.");
 }
 
@@ -200,7 +200,7 @@ void one_thread_notified(play& p) {
   const long commands = note_load(counts, load);
   p.ends(commands >= attempts_of_herd,
          "the threads of a client share one claim. A release wakes the next thread in the order of "
-         "arrival, and the server does not take part.");
+         "arrival, without a command to the server.");
 }
 
 }  // namespace
@@ -209,8 +209,8 @@ std::vector<story> redis_herd_stories() {
   return {
       {"herd-in-process",
        "A herd of threads in one process",
-       "Many threads of one process wait for one lock. A release in this process, or its message, "
-       "wakes all of them, and each tries to get the lock.",
+       "Many threads of one process wait for one lock. A release wakes all of them, and each sends "
+       "an attempt to the server.",
        "A process needs one waiter at the server, however many of its threads wait. holdfast's "
        "client has one claim for all of them, and hands the lock over from thread to thread; when "
        "another client waits, it does so only for a limited time (turns and turn-time).",

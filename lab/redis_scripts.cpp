@@ -90,7 +90,7 @@ void quote_in_the_owner(play& p) {
          "another client. The same text could have called FLUSHALL.");
 }
 
-// The names and notes are those of the naive lock; the name contains a call of the server, too.
+// The name of the lock and the notes contain quotes, as the owners of the naive locks do.
 void values_as_arguments(play& p) {
   redis_server server;
   const client first = client::open(server.url()), second = client::open(server.url()),
@@ -126,7 +126,7 @@ void values_as_arguments(play& p) {
   std::this_thread::sleep_for(150ms);
   p.ends(grown >= scripts_of_layout || late || !own.held() || why != errc::not_held,
          "the texts of the scripts are constant. Names, owners and notes are arguments (KEYS and "
-         "ARGV), which the server never reads as a program.");
+         "ARGV), which the server does not execute.");
 }
 
 }  // namespace
@@ -137,9 +137,10 @@ std::vector<story> redis_script_stories() {
        "A script that is built by concatenation",
        "The release is a script that compares the owner and deletes the key in one step. The "
        "program inserts the owner into the text of the script.",
-       "The server keeps the text of a script (since Redis 7.4, of the last 500 that were sent "
-       "with EVAL), and a value inside it is executed. A script has to be a constant text that "
-       "gets its values as KEYS and ARGV, as all scripts of holdfast do.",
+       "Each text is a new script, which the server compiles and keeps (since Redis 7.4: the last "
+       "500 that were sent with EVAL), and a value inside the text is executed with it. The text "
+       "of a script has to be constant and its values have to be KEYS and ARGV, as in all scripts "
+       "of holdfast.",
        server::redis,
        {{"EVAL with the owner in the text", verdict::breaks, new_script_each_time},
         {"the same, and an owner with a quote", verdict::breaks, quote_in_the_owner},

@@ -25,8 +25,8 @@ using testkit::tcp_proxy;
 constexpr std::size_t five_servers = 5, majority_of_five = 3, three_clients = 3;
 constexpr int naive_rounds = 6;
 
-// The servers of each client in the order of their distance: the first answer before the requests
-// of the other clients arrive there.
+// The servers of each client in the order of their distance. A client's request reaches the near
+// ones before the requests of the others.
 constexpr std::array<std::array<std::size_t, five_servers>, three_clients> nearest_first{
     {{0, 1, 2, 3, 4}, {2, 3, 4, 0, 1}, {4, 0, 1, 2, 3}}};
 constexpr std::array<std::size_t, three_clients> near_servers{2, 2, 1};
@@ -96,7 +96,7 @@ struct distant_client {
     }
     own = client::open(url + "?node-timeout=7s&op-timeout=30s");
   }
-  // What the client sends to the servers that are far away is delayed, or arrives.
+  // Holds back the client's requests to the servers that are far away, or lets them arrive.
   void delay_far(bool is_delayed) {
     for (std::size_t i = 0; i < paths.size(); ++i)
       if (!is_near(number, i)) paths[i].set(direction::to_server, {.hold = is_delayed});
@@ -148,8 +148,9 @@ void split_votes_holdfast(play& p) {
   servers.note("the other requests arrive: busy. The clients withdraw their votes, and try again");
   wait_until("each client has had the lock", [&] { return served == three_clients; });
   p.ends(lost != 0,
-         "after a contended attempt each client asks the same server first, after a random pause, "
-         "and the others only with its vote. So one client gets the votes, and then the next.");
+         "after a contended attempt each client makes a random pause, sends its request to one "
+         "server, the same for all clients, and to the others only with its vote. So one client "
+         "gets all votes, and then the next one does.");
 }
 
 void two_down_naive(play& p) {
@@ -158,7 +159,7 @@ void two_down_naive(play& p) {
   for (const std::size_t i : {2u, 3u}) all[i].kill_hard();
   servers.note("servers 3 and 4 of five are down");
   int votes = 0;
-  a.waits("SET lock A NX PX 500 at servers 1 and 2: OK. The servers are asked one by one");
+  a.waits("SET lock A NX PX 500 at servers 1 and 2: OK. A sends one request after another");
   for (const std::size_t i : {0u, 1u}) votes += vote_for(all, i, "A", "500") ? 1 : 0;
   a.note("servers 3 and 4: A waits for the timeout of each connection, 400 ms");
   for (int i = 0; i < 2; ++i) std::this_thread::sleep_for(400ms);
@@ -174,8 +175,8 @@ void two_down_naive(play& p) {
   b.also_holds("SET lock B NX PX at servers 1, 2 and 3: OK. A majority");
   std::this_thread::sleep_for(200ms);
   p.ends(votes == 3 && votes_of_b == 3,
-         "A and B hold the lock at the same time. A counted three votes that never were there at "
-         "the same moment.");
+         "A and B hold the lock at the same time. A counted three votes that never existed at the "
+         "same moment.");
 }
 
 void two_down_holdfast(play& p) {
@@ -184,9 +185,9 @@ void two_down_holdfast(play& p) {
   const client first = client::open(url), second = client::open(url);
   actor a(p.line, "client A"), b(p.line, "client B"), servers(p.line, "servers");
   for (const std::size_t i : {2u, 3u}) all[i].stop();
-  servers.note("servers 3 and 4 of five do not answer (SIGSTOP)");
+  servers.note("servers 3 and 4 of five do not reply (SIGSTOP)");
   lease own = first.mutex(lock_name).acquire();
-  a.holds("acquire(): all servers are asked at once. Granted by 1, 2 and 5, without a wait for "
+  a.holds("acquire(): requests to all servers at once. Granted by 1, 2 and 5, without a wait for "
           "the others");
   std::this_thread::sleep_for(100ms);
   std::error_code why;
@@ -205,8 +206,9 @@ void two_down_holdfast(play& p) {
   if (next) b.holds("acquire(): granted");
   std::this_thread::sleep_for(100ms);
   p.ends(early || late || !is_kept || !next,
-         "two of five servers may be missing. The lease counts from before the first request, so "
-         "a slow majority is no majority.");
+         "three of five servers are enough. An attempt ends after a fraction of the ttl, and the "
+         "lease counts from before its first request, so that votes which come too late do not "
+         "count.");
 }
 
 }  // namespace
@@ -218,15 +220,14 @@ std::vector<story> redlock_vote_stories() {
        "Three clients try to get the same lock at the same moment. Each of five servers votes for "
        "the client that is nearest, and no client gets three votes.",
        "Clients that try again after the same time divide the votes again. The Redis documentation "
-       "asks for a random delay; holdfast's clients also ask one server first, the same one for "
-       "all clients, as soon as a lock is contended.",
+       "requires a random delay. As soon as a lock is contended, holdfast's clients also send "
+       "their request to one server first, the same one for all clients.",
        server::redis,
        {{"Redlock by hand, a fixed delay before a retry", verdict::breaks, split_votes_naive},
         {"holdfast", verdict::stands, split_votes_holdfast}}},
       {"redlock-two-down",
        "Redlock, and two servers of five are down",
-       "Five servers, of which two do not answer. The lock can still be granted, by the three "
-       "others.",
+       "Two of five servers do not reply. The three others can still grant the lock.",
        "The time for which an attempt waits for a server has to be much shorter than the lease, "
        "and the time of the whole attempt has to be subtracted from it. holdfast does both.",
        server::redis,

@@ -1,4 +1,4 @@
-// What the stories of ZooKeeper share.
+// The ZooKeeper server of the stories.
 #pragma once
 #include <string>
 

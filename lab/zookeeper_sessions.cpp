@@ -129,14 +129,14 @@ void split_naive(play& p) {
     return second.create_ephemeral(node);
   });
   s.servers.note("the majority has ended A's session, because its server reports nothing more");
-  s.a.believes("its own server still answers, and still has A's node");
+  s.a.believes("its own server still replies, and still has A's node");
   s.b.also_holds("create /lock, ephemeral: OK, at the majority");
   std::this_thread::sleep_for(300ms);
   const bool believes = first.exists(node);
   s.a.bad(believes ? "exists /lock: yes. A goes on working" : "exists /lock: no");
   std::this_thread::sleep_for(200ms);
   p.ends(believes, "A and B hold the lock at the same time, each with the consent of its server. A "
-                   "server of the minority answers reads and pings without the others.");
+                   "server of the minority serves reads and pings without the others.");
 }
 
 void split_checked(play& p) {
@@ -163,8 +163,8 @@ void split_checked(play& p) {
   s.b.holds("granted: the majority has ended A's session");
   std::this_thread::sleep_for(200ms);
   p.ends(was_held || !next.held(),
-         "only what the leader has executed extends the lease. A's server answers alone, so A "
-         "stopped before the majority granted the lock to B.");
+         "only requests that the leader has executed extend the lease, and A's server cannot reach "
+         "the leader. So A stopped before the majority granted the lock to B.");
 }
 
 void split_fenced(play& p) {
@@ -202,9 +202,9 @@ std::vector<story> zookeeper_session_stories() {
        "A release closes the session",
        "Two threads of a process hold two locks, with one session of ZooKeeper. The release of a "
        "lock closes the session, which is the shortest way to remove its ephemeral node.",
-       "A session has all ephemeral nodes of its client, and its end removes all of them. A "
-       "release must remove one node, as holdfast's does; a session for each lock would cost a "
-       "connection and two transactions more.",
+       "All ephemeral nodes of a client belong to its session, and the end of the session removes "
+       "them all. A release must remove one node, as holdfast's does. A session for each lock "
+       "would cost a connection and two more transactions.",
        server::zookeeper,
        {{"ephemeral nodes, and close() as the release", verdict::breaks, session_closed_naive},
         {"holdfast", verdict::stands, session_kept}}},
@@ -212,8 +212,8 @@ std::vector<story> zookeeper_session_stories() {
        "An ensemble is split in two",
        "Three servers, and the network between one of them and the two others fails. The holder "
        "uses the server that is alone.",
-       "A server that has lost the others does not know it at once, and until then answers its "
-       "clients. The majority ends the session of such a client, and grants its lock again. "
+       "A server that has lost the others does not detect it at once, and serves its clients until "
+       "then. The majority ends the sessions of these clients, and grants their locks again. "
        "holdfast's deadline counts only from requests that the leader has executed.",
        server::zookeeper,
        {{"an ephemeral node, and exists() as the check", verdict::breaks, split_naive},
