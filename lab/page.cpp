@@ -22,7 +22,8 @@ holders.
 
 Each run ends in one of three ways:
 
-- **breaks**: two clients hold the lock, data are damaged, or a lock stays locked for no holder.
+- **breaks**: two clients hold the lock, data are damaged, a lock stays locked for no holder, no
+  client gets a free lock, or each release costs the server more than one waiter needs.
 - **stands**: none of these.
 - **only the fence stands**: no lock can prevent what happens in these events, for example that two
   clients hold the lock at the same time. The [fencing token](../guides/fencing.md) keeps the late

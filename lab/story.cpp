@@ -26,9 +26,11 @@ void wait_until(const char* fact, const std::function<bool()>& condition) {
 const std::vector<story>& all_stories() {
   static const std::vector<story> all = [] {
     std::vector<story> joined;
-    for (auto of_file : {redis_release_stories, redis_stamp_stories, redis_lease_stories,
-                         redis_pause_stories, redis_failover_stories, redlock_stories,
-                         zookeeper_stories, mysql_lock_stories, mysql_data_stories}) {
+    for (auto of_file :
+         {redis_release_stories, redis_script_stories, redis_stamp_stories, redis_lease_stories,
+          redis_pause_stories, redis_failover_stories, redlock_stories, redlock_vote_stories,
+          redis_herd_stories, zookeeper_stories, zookeeper_session_stories, mysql_lock_stories,
+          mysql_data_stories}) {
       for (story& s : of_file()) joined.push_back(std::move(s));
     }
     return joined;

@@ -72,12 +72,16 @@ std::string run(const variant&, play&);
 
 // The stories of each file.
 std::vector<story> redis_release_stories();
+std::vector<story> redis_script_stories();
 std::vector<story> redis_stamp_stories();
 std::vector<story> redis_lease_stories();
 std::vector<story> redis_pause_stories();
 std::vector<story> redis_failover_stories();
 std::vector<story> redlock_stories();
+std::vector<story> redlock_vote_stories();
+std::vector<story> redis_herd_stories();
 std::vector<story> zookeeper_stories();
+std::vector<story> zookeeper_session_stories();
 std::vector<story> mysql_lock_stories();
 std::vector<story> mysql_data_stories();
 

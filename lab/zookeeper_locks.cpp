@@ -8,29 +8,27 @@
 
 #include "lab/story.hpp"
 #include "lab/worker_process.hpp"
-#include "testkit/servers/zookeeper_server.hpp"
+#include "lab/zookeeper.hpp"
 
 namespace holdfast::lab {
 
-namespace {
-
-using namespace std::chrono_literals;
-using testkit::zookeeper_server;
-
-constexpr long herd_size = 8;
-// Of one release, if each waiter tries to create the node and watches it again.
-constexpr long requests_of_herd = 2 * herd_size;
-
-// One server for all stories of a process, as it takes a second to start. Each play has a lock of
-// its own.
-zookeeper_server& shared_zookeeper() {
-  static zookeeper_server one({.config = {"maxSessionTimeout=600000"}});
+testkit::zookeeper_server& shared_zookeeper() {
+  static testkit::zookeeper_server one({.config = {"maxSessionTimeout=600000"}});
   return one;
 }
 std::string fresh_name() {
   static int plays = 0;
   return "lock" + std::to_string(++plays);
 }
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr long herd_size = 8;
+// Of one release, if each waiter tries to create the node and watches it again.
+constexpr long requests_of_herd = 2 * herd_size;
+
 std::string url_with(const std::string& options) {
   return shared_zookeeper().url() + '?' + options;
 }
