@@ -1,6 +1,7 @@
 #include "backend/redis/transport/transport.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "backend/redis/transport/server_info.hpp"
@@ -51,12 +52,26 @@ class transport::subscribe_reply final : public reply_handler {
  private:
   void on_reply(const value& v, const reply_context& c) override {
     if (v.is(value::kind::error)) return home_.repeat_subscriptions(c.now);
-    if (v[0].text() != "subscribe") return;
+    if (v[0].text() != "subscribe" && v[0].text() != "ssubscribe") return;
     home_.subscriptions_.on_confirmed(v[1].text());
     home_.subscriptions_.notify_subscribed(v[1].text(), c.now, c.events);
   }
   void on_cut(const reply_context&) override {}
   transport& home_;
+};
+
+// To SUNSUBSCRIBE. The same text comes unasked when a slot leaves the server.
+class transport::unsubscribe_reply final : public reply_handler {
+ public:
+  void expect_end_of(std::string_view channel) { channels_.emplace_back(channel); }
+
+ private:
+  void on_reply(const value&, const reply_context&) override { channels_.pop_front(); }
+  void on_cut(const reply_context&) override { channels_.pop_front(); }
+  bool awaits_end_of(std::string_view channel) const noexcept override {
+    return channels_.front() == channel;
+  }
+  std::deque<std::string> channels_;  // in the order of the requests
 };
 
 // The connection answered after another one was lost.
@@ -86,7 +101,8 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
       ignored_(std::make_unique<ignored_reply>()),
       clock_reply_(std::make_unique<clock_reply>(*this)),
       memory_reply_(std::make_unique<memory_reply>(*this)),
-      subscribe_reply_(std::make_unique<subscribe_reply>(*this)) {
+      subscribe_reply_(std::make_unique<subscribe_reply>(*this)),
+      unsubscribe_reply_(std::make_unique<unsubscribe_reply>()) {
   for (const lane l : {lane::commands, lane::messages, lane::renewals})
     proofs_[static_cast<unsigned>(l)] = std::make_unique<proof_reply>(*this, l);
   if (e.replicas > 0 || e.by_majority) {
@@ -294,15 +310,16 @@ std::string transport::why_not() const {
 }
 
 std::unique_ptr<subscription> transport::subscribe(std::string_view channel, message_handler& to,
-                                                   time_point now) {
-  subscriptions_.add(channel, to);
+                                                   time_point now, channel_kind kind) {
+  subscriptions_.add(channel, to, kind);
   if (messages_.is_ready()) request_subscriptions(now);
   return std::make_unique<subscription>(*this, channel, to);
 }
 
 void transport::request_subscriptions(time_point now) {
   subscriptions_.request_missing([&](std::string_view channel) {
-    command(messages_.out(), 2) << "SUBSCRIBE" << channel;
+    const std::string_view verb = is_sharded(channel) ? "SSUBSCRIBE" : "SUBSCRIBE";
+    command(messages_.out(), 2) << verb << channel;
     messages_.expect(*subscribe_reply_, 1, now, attended::in_background);
   });
 }
@@ -316,10 +333,27 @@ void transport::repeat_subscriptions(time_point now) {
 void transport::drop_unused_subscriptions(time_point now) {
   subscriptions_.drop_unused(now, [&](std::string_view channel) {
     if (!messages_.is_ready()) return;
+    if (is_sharded(channel)) {
+      command(messages_.out(), 2) << "SUNSUBSCRIBE" << channel;
+      unsubscribe_reply_->expect_end_of(channel);
+      messages_.expect(*unsubscribe_reply_, 1, now, attended::in_background);
+      return;
+    }
     command(messages_.out(), 2) << "UNSUBSCRIBE" << channel;
     messages_.expect(*ignored_, 1, now, attended::in_background);
   });
   tick_by(subscriptions_.next_drop());
+}
+
+bool transport::is_sharded(std::string_view channel) const noexcept {
+  return messages_.server().has_sharded_channels && subscriptions_.is_sharded(channel);
+}
+
+// The claims that wait poll meanwhile, and are redirected to the server that has the slot now.
+void transport::on_unsubscribed(std::string_view channel, time_point now, event_queue& events) {
+  if (!subscriptions_.on_ended(channel, now, events)) return;
+  subscribe_again_ = base::saturating_add(now, subscribe_pause);
+  tick_by(subscribe_again_);
 }
 
 subscription::~subscription() {

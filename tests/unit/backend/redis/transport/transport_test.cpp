@@ -186,6 +186,57 @@ TEST_F(redis_transport, subscribes_in_the_handshake_and_later) {
   first_channel.reset();
 }
 
+TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them) {
+  early_or_late handler;
+  std::unique_ptr<subscription> channel;
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
+  }
+  open(one, lane::messages);
+  greet(0);
+  net.open(1);
+  net.received(1);
+  net.reply(1, "+OK\r\n:2\r\n" + bulk("laddr=127.0.0.1:6379") +
+                   bulk("# Server\r\nredis_version:7.0.15\r\nrun_id:r1\r\n") + replication("h"));
+  const auto confirmed = [](const std::string& verb) {
+    return "*3\r\n" + bulk(verb) + bulk("{x}") + ":1\r\n";
+  };
+  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+  net.reply(1, confirmed("ssubscribe") + "*3\r\n" + bulk("smessage") + bulk("{x}") + bulk("m"));
+  EXPECT_EQ(handler.heard, "+ m ");
+  net.reply(1, confirmed("sunsubscribe"));  // unasked: the slot has left the server
+  EXPECT_EQ(handler.heard, "+ m - ");
+  net.time.advance(1s);
+  EXPECT_NE(net.received(1).find("SSUBSCRIBE {x}"), std::string::npos);
+  net.reply(1, confirmed("ssubscribe"));
+  EXPECT_EQ(handler.heard, "+ m - + ");
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel.reset();
+  }
+  net.time.advance(1s);
+  EXPECT_NE(net.received(1).find("SUNSUBSCRIBE {x}"), std::string::npos);
+  net.reply(1, confirmed("sunsubscribe"));
+  EXPECT_TRUE(is_ready(lane::messages));
+  EXPECT_EQ(handler.heard, "+ m - + ");
+}
+
+TEST_F(redis_transport, subscribes_to_sharded_channels_of_an_older_server_as_to_others) {
+  early_or_late handler;
+  std::unique_ptr<subscription> channel;
+  open(one, lane::messages);
+  greet(0);
+  greet(1);
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
+  }
+  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
+  const std::lock_guard guard(reactor.mutex());
+  channel.reset();
+}
+
 TEST_F(redis_transport, asks_for_the_clock_unless_a_sample_is_fresh_or_on_its_way) {
   have_both();
   {

@@ -63,6 +63,7 @@ class counting_source final : public request_source, public reply_handler {
 class early_or_late final : public message_handler {
  public:
   void on_subscribed(time_point, event_queue&) override { heard += "+ "; }
+  void on_unsubscribed(time_point, event_queue&) override { heard += "- "; }
   void on_message(std::string_view payload, time_point, event_queue&) override {
     heard += std::string(payload) + ' ';
   }
