@@ -1,6 +1,8 @@
-// holdfast and the real Redisson on one lock in deployments of Redis Sentinel.
+// holdfast and the real Redisson on one lock in deployments of Redis Sentinel and of Redis Cluster.
 #include <thread>
 
+#include "testkit/servers/cluster_servers.hpp"
+#include "testkit/servers/redis_program.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
 #include "tests/fault/file/fixture.hpp"
 #include "tests/interop/redisson/table.hpp"
@@ -10,6 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using file_test::eventually;
+using testkit::cluster_servers;
 using testkit::sentinel_servers;
 
 const std::string channel_of_mutex = "redisson_lock__channel:{x}",
@@ -99,6 +102,34 @@ TEST_F(redisson_sentinel_table, clients_of_both_pass_the_lock_on_when_the_master
   EXPECT_TRUE(eventually([&] { return is_subscribed(s.master(), channel_of_mutex); }));
   EXPECT_EQ(theirs.ask("t", "unlock lock x"), "");
   EXPECT_TRUE(next.get());
+}
+
+class redisson_cluster_table : public with_redisson {
+ protected:
+  // Redisson uses sharded channels where the servers have them.
+  static deployment servers_of(cluster_servers& c) {
+    deployment on(c.server(c.master_of_slot(c.slot_of("x"))), c.url());
+    on.is_sharded = testkit::tested_redis().is_at_least(7, 0);
+    return on;
+  }
+};
+
+TEST_F(redisson_cluster_table, lock) {
+  cluster_servers c;
+  table into("redisson in a cluster");
+  check_mutexes(servers_of(c), into, {"lock", "redisson"});
+}
+
+TEST_F(redisson_cluster_table, fair) {
+  cluster_servers c;
+  table into("redisson-fair in a cluster");
+  check_mutexes(servers_of(c), into, {"fair", "redisson-fair"});
+}
+
+TEST_F(redisson_cluster_table, rw) {
+  cluster_servers c;
+  table into("redisson-rw in a cluster");
+  check_readers_and_writers(servers_of(c), into);
 }
 
 }  // namespace
