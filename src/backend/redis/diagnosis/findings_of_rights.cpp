@@ -30,7 +30,7 @@ constexpr consequence consequences[] = {
      "CLIENT LIST does not show which connections are of locks"},
     {needed_for::scripts, grade::warn, "a script is sent in full when the server does not have it"},
     {needed_for::messages_in_cluster, grade::warn,
-     "waiters of Redisson are not notified of a release, and those of holdfast poll"},
+     "waiters of Redisson, and of clients that have these rights, are not notified of a release"},
 };
 
 enum class denied { nothing, command, key, channel };

@@ -51,7 +51,7 @@ class transport::subscribe_reply final : public reply_handler {
 
  private:
   void on_reply(const value& v, const reply_context& c) override {
-    if (v.is(value::kind::error)) return home_.repeat_subscriptions(c.now);
+    if (v.is(value::kind::error)) return home_.on_subscription_refused(v.text(), c.now);
     if (v[0].text() != "subscribe" && v[0].text() != "ssubscribe") return;
     home_.subscriptions_.on_confirmed(v[1].text());
     home_.subscriptions_.notify_subscribed(v[1].text(), c.now, c.events);
@@ -162,6 +162,7 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
     held_messages_.clear();
     marked_messages_ = 0;
     subscriptions_.on_lost();
+    lacks_sharded_right_ = false;  // it may have been given meanwhile
     awaits_listener_ = !lineage_.leader().is_known();
     if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
   }
@@ -330,6 +331,17 @@ void transport::repeat_subscriptions(time_point now) {
   tick_by(subscribe_again_);
 }
 
+// Without the right to sharded channels, plain ones still carry the messages of the clients whose
+// users lack it too: their scripts publish to those.
+void transport::on_subscription_refused(std::string_view error, time_point now) {
+  const bool lacks_right = error.starts_with("NOPERM") && error.find("'ssubscribe'") != error.npos;
+  if (!lacks_right) return repeat_subscriptions(now);
+  if (std::exchange(lacks_sharded_right_, true)) return;  // it has been requested as a plain one
+  subscriptions_.on_refused();
+  request_subscriptions(now);
+  request_flush(lane::messages, true);
+}
+
 void transport::drop_unused_subscriptions(time_point now) {
   subscriptions_.drop_unused(now, [&](std::string_view channel) {
     if (!messages_.is_ready()) return;
@@ -346,7 +358,8 @@ void transport::drop_unused_subscriptions(time_point now) {
 }
 
 bool transport::is_sharded(std::string_view channel) const noexcept {
-  return messages_.server().has_sharded_channels && subscriptions_.is_sharded(channel);
+  return messages_.server().has_sharded_channels && !lacks_sharded_right_ &&
+         subscriptions_.is_sharded(channel);
 }
 
 // The claims that wait poll meanwhile, and are redirected to the server that has the slot now.

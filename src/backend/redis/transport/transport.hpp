@@ -255,6 +255,7 @@ class transport final : private connection_owner,
   void request_subscriptions(time_point now);
   void repeat_subscriptions(time_point now);                 // after a pause
   bool is_sharded(std::string_view channel) const noexcept;  // at this server
+  void on_subscription_refused(std::string_view error, time_point now);
   void drop_unused_subscriptions(time_point now);
   void watch_outage();
 
@@ -294,6 +295,7 @@ class transport final : private connection_owner,
   bool is_confirmed_ = false;  // no connection has ended since the last one was made
   bool has_moved_ = false;
   bool is_sampling_ = false;
+  bool lacks_sharded_right_ = false;  // on the connection for messages
   bool awaits_address_ = false, is_led_ = false, is_led_elsewhere_ = false;  // see lead_to()
   bool admits_strangers_ = true, has_refused_stranger_ = false;
   time_point probed_{};                  // the connection for messages

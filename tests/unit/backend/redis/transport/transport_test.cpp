@@ -195,10 +195,7 @@ TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them
   }
   open(one, lane::messages);
   greet(0);
-  net.open(1);
-  net.received(1);
-  net.reply(1, "+OK\r\n:2\r\n" + bulk("laddr=127.0.0.1:6379") +
-                   bulk("# Server\r\nredis_version:7.0.15\r\nrun_id:r1\r\n") + replication("h"));
+  greet_as_redis_7(1);
   const auto confirmed = [](const std::string& verb) {
     return "*3\r\n" + bulk(verb) + bulk("{x}") + ":1\r\n";
   };
@@ -220,6 +217,25 @@ TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them
   net.reply(1, confirmed("sunsubscribe"));
   EXPECT_TRUE(is_ready(lane::messages));
   EXPECT_EQ(handler.heard, "+ m - + ");
+}
+
+TEST_F(redis_transport, subscribes_to_plain_channels_without_the_right_to_sharded_ones) {
+  early_or_late handler;
+  std::unique_ptr<subscription> channel;
+  open(one, lane::messages);
+  greet(0);
+  greet_as_redis_7(1);
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
+  }
+  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+  net.reply(1, "-NOPERM this user has no permissions to run the 'ssubscribe' command\r\n");
+  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
+  net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
+  EXPECT_EQ(handler.heard, "+ ");
+  const std::lock_guard guard(reactor.mutex());
+  channel.reset();
 }
 
 TEST_F(redis_transport, subscribes_to_sharded_channels_of_an_older_server_as_to_others) {
