@@ -9,6 +9,8 @@ set(mission_rules
   "^redis_(codec|grant_rules|lua|lua_codec|recipe|reply_lost|string_needs)[.]=mission:R3"
   "(threads|processes)_(lua_)?redis$=mission:R3"
   "(^|_)redisson(_(clients|codec|listings|lock_by_hand|migration|names|table|wire))?[.]=mission:R4"
+  "^redisson_(sentinel|cluster)_table[.](lock|clients)=mission:R4"
+  "^redisson_(sentinel|cluster)_table=mission:R7"
   "_redisson_redis$=mission:R4"
   "redlock=mission:R6"
   "sentinel=mission:G3"

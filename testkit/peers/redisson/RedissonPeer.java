@@ -1,5 +1,6 @@
 // The real Redisson, driven by the commands of CommandLoop.java. `open URL [OPTION=NUMBER]...` comes
-// first, `close` stops a client without releasing anything: to the server it crashed.
+// first (Deployment.java has the URLs), `close` stops a client without releasing anything: to the
+// server it crashed.
 // `asleep THREAD` says whether that thread waits for a message. Locks.java has the verbs of locks,
 // Permits.java those of semaphores, Contenders.java the one of benchmarks.
 import java.util.Arrays;
@@ -49,7 +50,7 @@ public final class RedissonPeer extends CommandLoop {
 
   private static RedissonClient open(String[] words) {
     var config = new Config();
-    var server = config.useSingleServer().setAddress(words[0]);
+    int connections = 0;
     for (int i = 1; i < words.length; ++i) {
       String[] option = words[i].split("=");
       int number = Integer.parseInt(option[1]);
@@ -61,12 +62,13 @@ public final class RedissonPeer extends CommandLoop {
           config.setFairLockWaitTimeout(number);
           break;
         case "connections":
-          server.setConnectionMinimumIdleSize(Math.min(number, 24)).setConnectionPoolSize(number);
+          connections = number;
           break;
         default:
           throw new IllegalArgumentException("there is no option " + option[0]);
       }
     }
+    Deployment.use(config, words[0], connections);
     return Redisson.create(config);
   }
 }

@@ -356,6 +356,49 @@ TEST_F(redis_cluster, contenders_exclude_each_other_while_links_break) {
   all.wait_for_plays(30);
 }
 
+// As those of Redisson do.
+TEST_F(redis_cluster, locks_of_redisson_have_the_channels_of_their_shard) {
+  if (!testkit::tested_redis().is_at_least(7, 0))
+    GTEST_SKIP() << "skipped: this server has no sharded channels";
+  cluster_servers c(masters_only);
+  const std::string layout = "ttl=10m&layout=redisson", channel = "redisson_lock__channel:{x}";
+  const auto mine = open(c, layout), other = open(c, layout);
+  redis_server& server = c.server(master_of(c, "x"));
+  auto link = server.link();
+  link.command({"SSUBSCRIBE", channel});
+  mine.mutex("x").acquire().release();
+  const auto message = link.receive();
+  EXPECT_EQ(to_text(message), "[smessage, " + channel + ", 0]");
+  const auto held = mine.mutex("x").acquire();
+  auto next = next_lease(other);
+  EXPECT_TRUE(eventually([&] {
+    const auto counts = server.command({"PUBSUB", "SHARDNUMSUB", channel});
+    return counts.items.size() == 2 && counts.items[1].number == 2;
+  }));
+  server.command({"DEL", "x"});
+  EXPECT_EQ(server.command({"SPUBLISH", channel, "0"}).number, 2);
+  EXPECT_TRUE(next.get());
+}
+
+TEST_F(redis_cluster, clients_without_the_right_to_sharded_channels_notify_each_other) {
+  if (!testkit::tested_redis().is_at_least(7, 0))
+    GTEST_SKIP() << "skipped: this server has no sharded channels";
+  cluster_options options = masters_only;
+  options.servers.acl = "lock on >secret ~* &* +@all -spublish -ssubscribe -sunsubscribe";
+  cluster_servers c(options);
+  const std::string url = c.url("lock:secret@") + "?op-timeout=20s&ttl=10m&layout=redisson";
+  const auto mine = client::open(url), other = client::open(url);
+  redis_server& server = c.server(master_of(c, "x"));
+  auto held = mine.mutex("x").acquire();
+  auto next = next_lease(other);
+  EXPECT_TRUE(eventually([&] {
+    const auto counts = server.command({"PUBSUB", "NUMSUB", "redisson_lock__channel:{x}"});
+    return counts.items.size() == 2 && counts.items[1].number == 1;
+  }));
+  held.release();
+  EXPECT_TRUE(next.get());
+}
+
 TEST_F(redis_cluster, locks_are_held_over_tls) {
   if (!redis_server::has_tls()) GTEST_SKIP() << redis_server::no_tls;
   cluster_servers c({.replicas = 0, .tls = true});

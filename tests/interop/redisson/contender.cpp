@@ -9,9 +9,9 @@ constexpr std::chrono::minutes wait_bound{1};
 
 class ours final : public contender {
  public:
-  ours(const redis_server& server, const kind& k)
+  ours(const deployment& on, const kind& k)
       : kind_(k),
-        client_(client::open(server.url() + "?layout=" + k.layout +
+        client_(client::open(on.url + "?layout=" + k.layout +
                              "&ttl=" + std::to_string(own_ttl.count()) + "ms")) {}
 
   std::string name() const override { return "holdfast"; }
@@ -76,8 +76,8 @@ class ours final : public contender {
 
 class theirs final : public contender {
  public:
-  theirs(const redis_server& server, const kind& k)
-      : kind_(k), client_(server, "watchdog=" + std::to_string(own_ttl.count())) {}
+  theirs(const deployment& on, const kind& k)
+      : kind_(k), client_(on, "watchdog=" + std::to_string(own_ttl.count())) {}
 
   std::string name() const override { return "Redisson"; }
   std::string type() const override { return kind_.type; }
@@ -139,12 +139,12 @@ class theirs final : public contender {
 
 }  // namespace
 
-std::unique_ptr<contender> contender_of_ours(const redis_server& server, const kind& k) {
-  return std::make_unique<ours>(server, k);
+std::unique_ptr<contender> contender_of_ours(const deployment& on, const kind& k) {
+  return std::make_unique<ours>(on, k);
 }
 
-std::unique_ptr<contender> contender_of_redisson(const redis_server& server, const kind& k) {
-  return std::make_unique<theirs>(server, k);
+std::unique_ptr<contender> contender_of_redisson(const deployment& on, const kind& k) {
+  return std::make_unique<theirs>(on, k);
 }
 
 }  // namespace holdfast::redisson_test

@@ -52,7 +52,7 @@ struct kind {
   bool recursive = false;     // ours is a recursive_mutex
 };
 
-std::unique_ptr<contender> contender_of_ours(const redis_server&, const kind&);
-std::unique_ptr<contender> contender_of_redisson(const redis_server&, const kind&);
+std::unique_ptr<contender> contender_of_ours(const deployment&, const kind&);
+std::unique_ptr<contender> contender_of_redisson(const deployment&, const kind&);
 
 }  // namespace holdfast::redisson_test

@@ -53,10 +53,10 @@ void with_redisson::SetUp() {
   if (!why_not.empty()) GTEST_SKIP() << why_not;
 }
 
-redisson_client::redisson_client(const redis_server& server, const std::string& options) {
+redisson_client::redisson_client(const deployment& on, const std::string& options) {
   static int count = 0;
   name_ = 'c' + std::to_string(++count);
-  uuid_ = ask("main", "open " + server.url() + " connections=4 " + options);
+  uuid_ = ask("main", "open " + on.url + " connections=4 " + options);
   EXPECT_EQ(uuid_.size(), 36u) << uuid_;
 }
 

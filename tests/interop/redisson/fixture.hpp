@@ -1,4 +1,4 @@
-// The real Redisson, raw commands and holdfast on one redis-server.
+// The real Redisson, raw commands and holdfast on the same servers.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -14,6 +14,16 @@ namespace holdfast::redisson_test {
 using testkit::redis_server;
 using call = testkit::redisson_peer::call;
 
+// The servers of a test, as both libraries and the test itself reach them.
+struct deployment {
+  deployment(redis_server& single) : deployment(single, single.url()) {}
+  deployment(redis_server& with_x, std::string where) : server(with_x), url(std::move(where)) {}
+
+  redis_server& server;     // that has the lock "x"
+  std::string url;          // for holdfast, and for `open` of the driver
+  bool is_sharded = false;  // the channels of locks
+};
+
 // Skips where the server or Redisson cannot be had.
 class with_redisson : public testing::Test {
  protected:
@@ -24,7 +34,7 @@ class with_redisson : public testing::Test {
 // Its end stops it as a crash would: what it holds is left to its ttl.
 class redisson_client {
  public:
-  explicit redisson_client(const redis_server&, const std::string& options = {});
+  explicit redisson_client(const deployment&, const std::string& options = {});
   ~redisson_client();
   redisson_client(const redisson_client&) = delete;
   redisson_client& operator=(const redisson_client&) = delete;

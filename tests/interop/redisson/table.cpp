@@ -30,7 +30,8 @@ void direction::add(const std::string& what, clock::duration d) const { add(what
 std::shared_future<clock::time_point> direction::asleep() const {
   auto waiting = waiter.wait();
   const auto subscribed = [this] {
-    const auto channels = server.command({"PUBSUB", "CHANNELS", channel + '*'});
+    const std::string listing = on.is_sharded ? "SHARDCHANNELS" : "CHANNELS";
+    const auto channels = on.server.command({"PUBSUB", listing, channel + '*'});
     return !channels.items.empty();
   };
   EXPECT_TRUE(channel.empty() || eventually([&] { return subscribed() && waiter.is_asleep(); }));
@@ -72,9 +73,9 @@ void direction::watchdog() const {
   holder.hold(renewed);
   const auto waiting = asleep();
   for (int i = 0; i < 3; ++i) {
-    long long last = ttl_of(server, "x");
+    long long last = ttl_of(on.server, "x");
     EXPECT_TRUE(eventually([&] {
-      const long long before = std::exchange(last, ttl_of(server, "x"));
+      const long long before = std::exchange(last, ttl_of(on.server, "x"));
       return last > before;
     }));
   }
@@ -105,32 +106,33 @@ void direction::all() const {
   forced();
 }
 
-void count_together(redis_server& server, table& into, const kind& k) {
+void count_together(const deployment& on, table& into, const kind& k) {
   constexpr int times = 25, threads = 2;
-  server.command({"DEL", "n"});
-  const auto theirs = contender_of_redisson(server, k), mine = contender_of_ours(server, k);
-  const redisson_client c(server);
+  const std::string number = "{x}n";  // in a cluster at the server of the lock
+  on.server.command({"DEL", number});
+  const auto theirs = contender_of_redisson(on, k), mine = contender_of_ours(on, k);
+  const redisson_client c(on);
   std::vector<call> counting;
   for (int i = 0; i < threads; ++i)
-    counting.push_back(
-        c.send('t' + std::to_string(i), "count " + k.type + " x n " + std::to_string(times)));
+    counting.push_back(c.send('t' + std::to_string(i),
+                              "count " + k.type + " x " + number + ' ' + std::to_string(times)));
   {
     std::vector<std::jthread> all;
     for (int i = 0; i < threads; ++i) {
       all.emplace_back([&] {
-        const auto one = contender_of_ours(server, k);
-        auto link = server.link();
+        const auto one = contender_of_ours(on, k);
+        auto link = on.server.link();
         for (int n = 0; n < times; ++n) {
           one->wait().get();
-          const auto before = link.command({"GET", "n"}).text;
-          link.command({"SET", "n", std::to_string(before.empty() ? 1 : std::stoi(before) + 1)});
+          const auto before = link.command({"GET", number}).text;
+          link.command({"SET", number, std::to_string(before.empty() ? 1 : std::stoi(before) + 1)});
           EXPECT_TRUE(one->release().was_held);
         }
       });
     }
   }
   for (const call& one : counting) EXPECT_EQ(redisson_test::text_of(one.wait()), "");
-  const std::string sum = server.command({"GET", "n"}).text;
+  const std::string sum = on.server.command({"GET", number}).text;
   EXPECT_EQ(sum, std::to_string(2 * threads * times));
   into.add(k.type, mine->name(), theirs->name(), "counted together", sum);
 }

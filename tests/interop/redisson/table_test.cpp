@@ -12,20 +12,10 @@ using file_test::eventually;
 
 class redisson_table : public with_redisson {
  protected:
-  // Each of the two holds what the other wants.
   template <class Check>
   void both_ways(table& into, const kind& held, const kind& wanted, const std::string& channel,
                  Check check) {
-    const std::string types =
-        held.type == wanted.type ? held.type : held.type + " / " + wanted.type;
-    for (const bool ours_holds : {true, false}) {
-      const auto holder =
-          ours_holds ? contender_of_ours(server_, held) : contender_of_redisson(server_, held);
-      const auto waiter =
-          ours_holds ? contender_of_redisson(server_, wanted) : contender_of_ours(server_, wanted);
-      check(direction{server_, into, types, *holder, *waiter, channel});
-      EXPECT_EQ(server_.command({"EXISTS", "x"}).number, 0);
-    }
+    redisson_test::both_ways(server_, into, held, wanted, channel, check);
   }
 
   redis_server server_;

@@ -112,7 +112,7 @@ std::vector<mutant> about_redisson() {
                  {{"redisson_rw/shared", "ended = redis.call('HDEL', lock, owner)",
                    "most = math.max(most or 0, redis.call('PTTL', lock))"}}),
       in_scripts("downgrade_not_published", "A downgrade wakes the readers that wait (6)",
-                 {{"redisson_rw/downgrade", "redis.call('PUBLISH', channel, 1)", ""}}),
+                 {{"redisson_rw/downgrade", "publish(channel, 1)", ""}}),
       in_scripts("dead_fair_head", "A dead head of a queue delays for its window at most (6)",
                  {{"redisson_fair/shared",
                    "while head and time_of_head(head, now, window, is_free) <= now do",
@@ -135,7 +135,7 @@ std::vector<mutant> about_redisson() {
                  {{"redisson_fair/try_lock", "if is_free and (place or free_place()) == 1 then",
                    "if is_free then"}}),
       in_scripts("release_not_published", "A release wakes those that wait (6)",
-                 {{"redisson/release", "redis.call('PUBLISH', ARGV[2], '0')", "0"}}),
+                 {{"redisson/release", "publish(ARGV[2], '0')", "0"}}),
   };
 }
 

@@ -51,8 +51,9 @@ class diagnosis final : public admin_query<std::vector<finding>> {
  private:
   void require(std::span<const required_command> commands) {
     for (const required_command& c : commands)
-      if (std::ranges::find(facts_.required, c.call, &required_command::call) ==
-          facts_.required.end())
+      if ((c.what != needed_for::messages_in_cluster || facts_.is_in_cluster) &&
+          std::ranges::find(facts_.required, c.call, &required_command::call) ==
+              facts_.required.end())
         facts_.required.push_back(c);
   }
 

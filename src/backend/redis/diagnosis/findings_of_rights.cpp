@@ -29,6 +29,8 @@ constexpr consequence consequences[] = {
     {needed_for::identification, grade::warn,
      "CLIENT LIST does not show which connections are of locks"},
     {needed_for::scripts, grade::warn, "a script is sent in full when the server does not have it"},
+    {needed_for::messages_in_cluster, grade::warn,
+     "waiters of Redisson, and of clients that have these rights, are not notified of a release"},
 };
 
 enum class denied { nothing, command, key, channel };

@@ -30,13 +30,23 @@ made_layout make_retrying(io::client_reactor& r, const settings& s) {
   return std::make_unique<retrying_layout>(r, s, std::make_unique<const Codec>(Arguments...));
 }
 
+// As Redisson does.
+channel_kind channels_in(const settings& s) noexcept {
+  return s.is_cluster() ? channel_kind::sharded : channel_kind::plain;
+}
+
 // For a codec whose owners are those of Redisson's clients.
 template <class Codec, auto... Arguments>
 made_layout make_redisson(io::client_reactor& r, const settings& s) {
-  std::string client_id = redisson::new_client_id(r.env());
-  return std::make_unique<retrying_layout>(r, s,
-                                           std::make_unique<const Codec>(std::move(client_id),
-                                                                         Arguments...));
+  auto made =
+      std::make_unique<const Codec>(redisson::new_client_id(r.env()), Arguments..., channels_in(s));
+  return std::make_unique<retrying_layout>(r, s, std::move(made));
+}
+
+// For a codec of Redisson whose owners have no id of the client.
+template <class Codec>
+made_layout make_redisson_by_claim(io::client_reactor& r, const settings& s) {
+  return std::make_unique<retrying_layout>(r, s, std::make_unique<const Codec>(channels_in(s)));
 }
 
 made_layout make_string(io::client_reactor& r, const settings& s) {
@@ -62,11 +72,11 @@ constexpr entry all_layouts[] = {
      "an older form of the Redis documentation: waiters poll, and leases have no fencing tokens"},
     {redisson_family,
      {make_redisson<redisson::codec, redisson::waiters::listen>, make_redisson<redisson_rw::codec>,
-      make_retrying<redisson_permits::codec>}},
+      make_redisson_by_claim<redisson_permits::codec>}},
     {"redisson-spin", {make_redisson<redisson::codec, redisson::waiters::poll>}},
-    {"redisson-fair", {make_retrying<redisson_fair::codec>}},
+    {"redisson-fair", {make_redisson_by_claim<redisson_fair::codec>}},
     {"redisson-rw", {make_redisson<redisson_rw::codec>}},
-    {"redisson-permits", {make_retrying<redisson_permits::codec>}},
+    {"redisson-permits", {make_redisson_by_claim<redisson_permits::codec>}},
     {"setnx",
      {make_retrying<setnx::codec, setnx::acquired_by::setnx>},
      "a demonstration and not safe: a crash between SETNX and EXPIRE leaves the lock forever, "
@@ -118,7 +128,7 @@ std::vector<std::unique_ptr<layout>> make_layouts(io::client_reactor& r, const s
               "layout=" + s.layout + " is " + std::string(found.warning));
   for (const layout_maker make : found.makers)
     if (make == std::get<0>(found.makers) && s.is_fair)
-      out.push_back(make_retrying<redisson_fair::codec>(r, s));
+      out.push_back(make_redisson_by_claim<redisson_fair::codec>(r, s));
     else if (make)
       out.push_back(make(r, s));
   return out;

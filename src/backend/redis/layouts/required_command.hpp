@@ -13,6 +13,7 @@ enum class needed_for : unsigned char {
   cleanup,         // of what killed holders left
   identification,  // of connections in CLIENT LIST
   scripts,
+  messages_in_cluster,  // of locks that other libraries share
 };
 
 struct required_command {

@@ -20,6 +20,7 @@ class retrying_node;
 // The layout's state of a claim.
 struct retrying_record : claims::listed_claim, io::counted_claim, message_handler {
   void on_subscribed(time_point now, base::event_queue&) override;
+  void on_unsubscribed(time_point now, base::event_queue&) override;
   void on_message(std::string_view payload, time_point now, base::event_queue&) override;
 
   retrying_node* node = nullptr;  // the server that has the lock

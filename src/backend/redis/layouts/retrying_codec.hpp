@@ -70,10 +70,12 @@ struct codec_facts {
 
 class retrying_codec {
  public:
-  // The facts outlive it.
-  explicit retrying_codec(const codec_facts& f) noexcept : facts_(f) {}
+  // The facts outlive it. `k`: the kind of its channels.
+  explicit retrying_codec(const codec_facts& f, channel_kind k = channel_kind::plain) noexcept
+      : facts_(f), channels_(k) {}
   virtual ~retrying_codec() = default;
   const codec_facts& facts() const noexcept { return facts_; }
+  channel_kind kind_of_channels() const noexcept { return channels_; }
   // The text that identifies a claim, to other programs too.
   virtual std::string text_of(const retrying_owner&) const;
   // The owner that a guard compares: readers that hold a lock together have one.
@@ -115,6 +117,7 @@ class retrying_codec {
 
  private:
   const codec_facts& facts_;
+  const channel_kind channels_;
 };
 
 // {high, low} as 32 hexadecimal digits.

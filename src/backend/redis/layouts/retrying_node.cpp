@@ -23,7 +23,8 @@ void retrying_node::detach() noexcept {
 retrying_reply::verdict retrying_node::subscribe(retrying_claim& c, time_point now) {
   if (!c.messages) {
     const std::string owner = home_.owner_at_server(c);
-    c.messages = over_.subscribe(codec_.channel_of(request_of(c, owner)), c, now);
+    c.messages =
+        over_.subscribe(codec_.channel_of(request_of(c, owner)), c, now, codec_.kind_of_channels());
     if (listeners_++ == 0) over_.tick_by(now + probe_pause());
   }
   if (c.messages->is_active()) return retrying_reply::verdict::subscribed;
@@ -41,6 +42,11 @@ void retrying_node::stop_listening(retrying_claim& c) noexcept {
 void retrying_record::on_subscribed(time_point now, base::event_queue& events) {
   auto& c = static_cast<retrying_claim&>(*this);
   c.on([&](retrying_recipe& r) { return r.on_subscribed(now, c.store().rules()); }, now, events);
+}
+
+void retrying_record::on_unsubscribed(time_point now, base::event_queue& events) {
+  auto& c = static_cast<retrying_claim&>(*this);
+  c.on([&](retrying_recipe& r) { return r.on_unsubscribed(now); }, now, events);
 }
 
 void retrying_record::on_message(std::string_view, time_point now, base::event_queue& events) {

@@ -91,11 +91,24 @@ void connection::read(std::span<const std::byte> bytes, time_point now, event_qu
        loss::in_use, now, events);
 }
 
+// Whether the value is no reply, but sent by the server on its own.
+bool connection::take_push(const value& v, time_point now, event_queue& events) {
+  if (lane_ != lane::messages || !v.is(value::kind::array)) return false;
+  const std::string_view verb = v[0].text(), channel = v[1].text();
+  if (verb == "message" || verb == "smessage") {
+    owner_.on_message(channel, v[2].text(), now, events);
+    return true;
+  }
+  if (verb != "sunsubscribe") return false;
+  if (!in_flight_.empty() && in_flight_.front().to->awaits_end_of(channel)) return false;
+  owner_.on_unsubscribed(channel, now, events);
+  return true;
+}
+
 // False when the connection is down after it.
 bool connection::handle(const value& v, time_point now, event_queue& events) {
-  if (lane_ == lane::messages && v.is(value::kind::array) && v[0].text() == "message") {
-    owner_.on_message(v[1].text(), v[2].text(), now, events);
-  } else if (state_ == state::greeting) {
+  if (take_push(v, now, events)) return state_ != state::down;
+  if (state_ == state::greeting) {
     on_handshake_reply(v, now, events);
   } else if (in_flight_.empty()) {
     fail({errc::unavailable, "the server sent a reply without a request; it may be a proxy that "

@@ -70,6 +70,8 @@ class connection_owner {  // called with the reactor's mutex held
   virtual void on_script_missing(std::uint16_t) = 0;
   virtual void on_message(std::string_view channel, std::string_view payload, time_point now,
                           base::event_queue&) = 0;
+  // The server has ended the subscription to a sharded channel unasked.
+  virtual void on_unsubscribed(std::string_view, time_point, base::event_queue&) {}
   // After all that was not answered was cut.
   virtual void on_down(connection&, const base::failure&, loss, time_point now,
                        base::event_queue&) = 0;
@@ -144,6 +146,7 @@ class connection final : public io::stream_user {
   void become_ready(time_point now, base::event_queue&);
   void fail(base::failure, loss, time_point now, base::event_queue&);
   bool handle(const value&, time_point now, base::event_queue&);
+  bool take_push(const value&, time_point now, base::event_queue&);
   void on_last_reply(const value&, time_point now, base::event_queue&);
   // What an error says of the data counts before anything that was granted with it.
   void on_error(const expected_reply&, const value&, const reply_context&);

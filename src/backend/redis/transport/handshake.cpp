@@ -98,8 +98,10 @@ handshake::outcome handshake::on_reply(const value& v, std::string& out, base::t
       if (!server_.is_known()) ask_without_info(out);
       return awaited_.empty() ? outcome::introduced : outcome::goes_on;
     case step::role:
-      for (std::size_t i = 0; i + 1 < v.size(); i += 2)
+      for (std::size_t i = 0; i + 1 < v.size(); i += 2) {
         if (v[i].text() == "role") read_role(v[i + 1].text(), server_);
+        if (v[i].text() == "version") read_version(v[i + 1].text(), server_);
+      }
       return awaited_.empty() ? outcome::introduced : outcome::goes_on;
     case step::listener:
       // It proves nothing about an earlier messages connection, which may have been to another
@@ -147,7 +149,7 @@ handshake::outcome handshake::go_on(std::string& out, base::time_point now) {
       awaited_.push_back(step::own);
       command(out, 2) << "SUBSCRIBE" << channels_.own();
     }
-    channels_.request_missing([&](std::string_view channel) {
+    channels_.request_missing_plain([&](std::string_view channel) {
       awaited_.push_back(step::subscribe);
       command(out, 2) << "SUBSCRIBE" << channel;
     });

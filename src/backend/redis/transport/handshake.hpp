@@ -18,7 +18,7 @@
 //             | that nothing sent over it is executed later |
 //   own       | SUBSCRIBE to the client's own channel, if   | goes on
 //             | there is one, on the connection for messages|
-//   subscribe | SUBSCRIBE, the same                         | fails
+//   subscribe | SUBSCRIBE, the same, to plain channels      | fails
 #pragma once
 #include <cstdint>
 #include <string>

@@ -43,6 +43,7 @@ std::string history_in(std::string_view info, std::string_view field) {
 
 void read_server(std::string_view info, server_identity& out) {
   out.run_id = info_field(info, "run_id");
+  read_version(info_field(info, "redis_version"), out);
   // Valkey has a name of its own for it.
   for (const std::string_view field : {"redis_mode", "server_mode"})
     out.is_sentinel = out.is_sentinel || info_field(info, field) == "sentinel";
@@ -51,6 +52,13 @@ void read_server(std::string_view info, server_identity& out) {
 void read_role(std::string_view role, server_identity& out) {
   if (role == "master") out.role = server_role::master;
   if (role == "slave" || role == "replica") out.role = server_role::replica;
+}
+
+void read_version(std::string_view version, server_identity& out) {
+  constexpr int first_with_sharded_channels = 7;
+  int major = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  out.has_sharded_channels = major >= first_with_sharded_channels;
 }
 
 void read_replication(std::string_view info, server_identity& out) {

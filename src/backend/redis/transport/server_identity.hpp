@@ -29,6 +29,7 @@ struct server_identity {
   // server (subscriptions::own). Nothing: not known.
   std::optional<bool> has_listener;
   bool is_sentinel = false;                // no server of data
+  bool has_sharded_channels = false;       // Redis 7.0 or later
   base::time_point asked_at{}, told_at{};  // it has described its replication in between
 
   bool is_known() const noexcept { return !run_id.empty(); }
@@ -42,6 +43,7 @@ void read_server(std::string_view info_server, server_identity&);
 void read_replication(std::string_view info_replication, server_identity&);
 void read_own_end(std::string_view client_info, server_identity&);
 void read_role(std::string_view role, server_identity&);
+void read_version(std::string_view version, server_identity&);  // "7.0.15"
 
 // The first digits of a run_id or a history, as texts and messages name it.
 inline std::string_view short_id(std::string_view id) noexcept { return id.substr(0, 8); }

@@ -15,10 +15,11 @@ constexpr duration kept_unused = 1s;
 
 }  // namespace
 
-void subscriptions::add(std::string_view name, message_handler& h) {
+void subscriptions::add(std::string_view name, message_handler& h, channel_kind kind) {
   auto found = channels_.find(name);
   if (found == channels_.end()) found = channels_.emplace(name, channel{}).first;
   found->second.handlers.push_back(&h);
+  found->second.kind = kind;
   found->second.unused_until = base::never;
 }
 
@@ -37,6 +38,11 @@ void subscriptions::keep_unused(std::string_view name, channel& c, time_point no
 bool subscriptions::is_active(std::string_view name) const noexcept {
   const auto found = channels_.find(name);
   return found != channels_.end() && found->second.is_active;
+}
+
+bool subscriptions::is_sharded(std::string_view name) const noexcept {
+  const auto found = channels_.find(name);
+  return found != channels_.end() && found->second.kind == channel_kind::sharded;
 }
 
 void subscriptions::on_confirmed(std::string_view name) noexcept {
@@ -76,6 +82,14 @@ void subscriptions::notify_subscribed(time_point now, event_queue& events) {
 void subscriptions::on_message(std::string_view name, std::string_view payload, time_point now,
                                event_queue& events) {
   call_each(name, [&](message_handler& h) { h.on_message(payload, now, events); });
+}
+
+bool subscriptions::on_ended(std::string_view name, time_point now, event_queue& events) {
+  const auto found = channels_.find(name);
+  if (found == channels_.end()) return false;
+  found->second.is_requested = found->second.is_active = false;
+  call_each(name, [&](message_handler& h) { h.on_unsubscribed(now, events); });
+  return true;
 }
 
 void subscriptions::on_lost() noexcept {

@@ -17,11 +17,18 @@ namespace holdfast::redis {
 using base::duration;
 using base::time_point;
 
+// A message to a sharded channel goes to the servers of the channel's slot in a cluster, and only
+// to clients that have subscribed to it as a sharded channel. Servers before Redis 7.0 have no such
+// channels: there it is a plain one.
+enum class channel_kind : unsigned char { plain, sharded };
+
 // Called with the reactor's mutex held.
 class message_handler {
  public:
   // From here on every message arrives; those before may be lost. Called anew after a reconnect.
   virtual void on_subscribed(time_point now, base::event_queue&) = 0;
+  // The server has ended the subscription, because the slot of the channel has another master.
+  virtual void on_unsubscribed(time_point, base::event_queue&) {}
   virtual void on_message(std::string_view payload, time_point now, base::event_queue&) = 0;
 
  protected:
@@ -30,21 +37,23 @@ class message_handler {
 
 class subscriptions {
  public:
-  // Once for each handler and channel.
-  void add(std::string_view channel, message_handler&);
+  // Once for each handler and channel, of which the kind never changes.
+  void add(std::string_view channel, message_handler&, channel_kind = channel_kind::plain);
   // A channel that nobody listens to any more is kept for a moment: the next claim on the same lock
   // often comes soon.
   void remove(std::string_view channel, message_handler&, time_point now);
   bool is_active(std::string_view channel) const noexcept;  // confirmed by the server
+  bool is_sharded(std::string_view channel) const noexcept;
 
   // request(channel) for each that is to be subscribed to and was not asked for.
   template <class Request>
   void request_missing(Request request) {
-    for (auto& [name, c] : channels_)
-      if (!c.is_requested) {
-        c.is_requested = true;
-        request(std::string_view(name));
-      }
+    request_some(request, [](const channel&) { return true; });
+  }
+  // Without the sharded ones, whose slots the server may have lost.
+  template <class Request>
+  void request_missing_plain(Request request) {
+    request_some(request, [](const channel& c) { return c.kind == channel_kind::plain; });
   }
   // give_up(channel) for each that has been without a listener for long enough.
   template <class GiveUp>
@@ -75,6 +84,8 @@ class subscriptions {
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   base::event_queue&);
   void on_lost() noexcept;  // the connection: all is to be asked for anew
+  // The server has ended the subscription by itself. False: there was none.
+  bool on_ended(std::string_view channel, time_point now, base::event_queue&);
 
   // The client's own channel, to which no other client publishes; empty: none. It shows which
   // connections are to the server of the connection for messages, where no run_id does: PUBLISH
@@ -90,6 +101,7 @@ class subscriptions {
   struct channel {
     std::vector<message_handler*> handlers;
     bool is_requested = false, is_active = false;
+    channel_kind kind = channel_kind::plain;
     time_point unused_until = base::never;
   };
   struct text_hash : std::hash<std::string_view> {
@@ -103,6 +115,14 @@ class subscriptions {
   void keep_unused(std::string_view name, channel&, time_point now);
   template <class Call>
   void call_each(std::string_view name, Call);
+  template <class Request, class Choose>
+  void request_some(Request request, Choose is_chosen) {
+    for (auto& [name, c] : channels_)
+      if (!c.is_requested && is_chosen(c)) {
+        c.is_requested = true;
+        request(std::string_view(name));
+      }
+  }
 
   table channels_;
   std::deque<unused> unused_;  // in the order of time; some are used again

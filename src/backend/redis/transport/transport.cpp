@@ -1,6 +1,7 @@
 #include "backend/redis/transport/transport.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "backend/redis/transport/server_info.hpp"
@@ -50,13 +51,27 @@ class transport::subscribe_reply final : public reply_handler {
 
  private:
   void on_reply(const value& v, const reply_context& c) override {
-    if (v.is(value::kind::error)) return home_.repeat_subscriptions(c.now);
-    if (v[0].text() != "subscribe") return;
+    if (v.is(value::kind::error)) return home_.on_subscription_refused(v.text(), c.now);
+    if (v[0].text() != "subscribe" && v[0].text() != "ssubscribe") return;
     home_.subscriptions_.on_confirmed(v[1].text());
     home_.subscriptions_.notify_subscribed(v[1].text(), c.now, c.events);
   }
   void on_cut(const reply_context&) override {}
   transport& home_;
+};
+
+// To SUNSUBSCRIBE. The same text comes unasked when a slot leaves the server.
+class transport::unsubscribe_reply final : public reply_handler {
+ public:
+  void expect_end_of(std::string_view channel) { channels_.emplace_back(channel); }
+
+ private:
+  void on_reply(const value&, const reply_context&) override { channels_.pop_front(); }
+  void on_cut(const reply_context&) override { channels_.pop_front(); }
+  bool awaits_end_of(std::string_view channel) const noexcept override {
+    return channels_.front() == channel;
+  }
+  std::deque<std::string> channels_;  // in the order of the requests
 };
 
 // The connection answered after another one was lost.
@@ -86,7 +101,8 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
       ignored_(std::make_unique<ignored_reply>()),
       clock_reply_(std::make_unique<clock_reply>(*this)),
       memory_reply_(std::make_unique<memory_reply>(*this)),
-      subscribe_reply_(std::make_unique<subscribe_reply>(*this)) {
+      subscribe_reply_(std::make_unique<subscribe_reply>(*this)),
+      unsubscribe_reply_(std::make_unique<unsubscribe_reply>()) {
   for (const lane l : {lane::commands, lane::messages, lane::renewals})
     proofs_[static_cast<unsigned>(l)] = std::make_unique<proof_reply>(*this, l);
   if (e.replicas > 0 || e.by_majority) {
@@ -146,6 +162,7 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
     held_messages_.clear();
     marked_messages_ = 0;
     subscriptions_.on_lost();
+    lacks_sharded_right_ = false;  // it may have been given meanwhile
     awaits_listener_ = !lineage_.leader().is_known();
     if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
   }
@@ -294,15 +311,16 @@ std::string transport::why_not() const {
 }
 
 std::unique_ptr<subscription> transport::subscribe(std::string_view channel, message_handler& to,
-                                                   time_point now) {
-  subscriptions_.add(channel, to);
+                                                   time_point now, channel_kind kind) {
+  subscriptions_.add(channel, to, kind);
   if (messages_.is_ready()) request_subscriptions(now);
   return std::make_unique<subscription>(*this, channel, to);
 }
 
 void transport::request_subscriptions(time_point now) {
   subscriptions_.request_missing([&](std::string_view channel) {
-    command(messages_.out(), 2) << "SUBSCRIBE" << channel;
+    const std::string_view verb = is_sharded(channel) ? "SSUBSCRIBE" : "SUBSCRIBE";
+    command(messages_.out(), 2) << verb << channel;
     messages_.expect(*subscribe_reply_, 1, now, attended::in_background);
   });
 }
@@ -313,13 +331,42 @@ void transport::repeat_subscriptions(time_point now) {
   tick_by(subscribe_again_);
 }
 
+// Without the right to sharded channels, plain ones still carry the messages of the clients whose
+// users lack it too: their scripts publish to those.
+void transport::on_subscription_refused(std::string_view error, time_point now) {
+  const bool lacks_right = error.starts_with("NOPERM") && error.find("'ssubscribe'") != error.npos;
+  if (!lacks_right) return repeat_subscriptions(now);
+  if (std::exchange(lacks_sharded_right_, true)) return;  // it has been requested as a plain one
+  subscriptions_.on_refused();
+  request_subscriptions(now);
+  request_flush(lane::messages, true);
+}
+
 void transport::drop_unused_subscriptions(time_point now) {
   subscriptions_.drop_unused(now, [&](std::string_view channel) {
     if (!messages_.is_ready()) return;
+    if (is_sharded(channel)) {
+      command(messages_.out(), 2) << "SUNSUBSCRIBE" << channel;
+      unsubscribe_reply_->expect_end_of(channel);
+      messages_.expect(*unsubscribe_reply_, 1, now, attended::in_background);
+      return;
+    }
     command(messages_.out(), 2) << "UNSUBSCRIBE" << channel;
     messages_.expect(*ignored_, 1, now, attended::in_background);
   });
   tick_by(subscriptions_.next_drop());
+}
+
+bool transport::is_sharded(std::string_view channel) const noexcept {
+  return messages_.server().has_sharded_channels && !lacks_sharded_right_ &&
+         subscriptions_.is_sharded(channel);
+}
+
+// The claims that wait poll meanwhile, and are redirected to the server that has the slot now.
+void transport::on_unsubscribed(std::string_view channel, time_point now, event_queue& events) {
+  if (!subscriptions_.on_ended(channel, now, events)) return;
+  subscribe_again_ = base::saturating_add(now, subscribe_pause);
+  tick_by(subscribe_again_);
 }
 
 subscription::~subscription() {

@@ -123,7 +123,7 @@ class transport final : private connection_owner,
   // Sent with the handshake of the connection for messages, or at once when that is ready. The
   // handler has to outlive it. Messages of a channel that is not active yet may be lost.
   std::unique_ptr<subscription> subscribe(std::string_view channel, message_handler&,
-                                          time_point now);
+                                          time_point now, channel_kind = channel_kind::plain);
 
   const server_clock& clock() const noexcept { return clock_; }
   void note_clock(time_point sent, server_time at, time_point now) noexcept {
@@ -166,6 +166,7 @@ class transport final : private connection_owner,
   class clock_reply;
   class memory_reply;
   class subscribe_reply;
+  class unsubscribe_reply;
   class proof_reply;
   // The number of subscribers to the own channel at the commands' server.
   class count_reply final : public reply_handler {
@@ -198,6 +199,7 @@ class transport final : private connection_owner,
   void on_data_in_doubt() override;
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   base::event_queue&) override;
+  void on_unsubscribed(std::string_view channel, time_point now, base::event_queue&) override;
   bool holds_back(connection&) noexcept override { return wait_ != nullptr; }
   void on_held(connection& c, time_point now) override {
     &c == &renewals_ ? wait_->ask_by_alarm(now) : wait_->ask_at_once(now);
@@ -251,7 +253,9 @@ class transport final : private connection_owner,
   void plan_probe(time_point last);
   void probe_if_due(time_point now);
   void request_subscriptions(time_point now);
-  void repeat_subscriptions(time_point now);  // after a pause
+  void repeat_subscriptions(time_point now);                 // after a pause
+  bool is_sharded(std::string_view channel) const noexcept;  // at this server
+  void on_subscription_refused(std::string_view error, time_point now);
   void drop_unused_subscriptions(time_point now);
   void watch_outage();
 
@@ -278,6 +282,7 @@ class transport final : private connection_owner,
   std::unique_ptr<clock_reply> clock_reply_;
   std::unique_ptr<memory_reply> memory_reply_;
   std::unique_ptr<subscribe_reply> subscribe_reply_;
+  std::unique_ptr<unsubscribe_reply> unsubscribe_reply_;
   std::unique_ptr<proof_reply> proofs_[3];  // by lane
   std::optional<std::string> joined_;       // the run_id of the server that commands went to last
   count_reply count_reply_{*this};
@@ -290,6 +295,7 @@ class transport final : private connection_owner,
   bool is_confirmed_ = false;  // no connection has ended since the last one was made
   bool has_moved_ = false;
   bool is_sampling_ = false;
+  bool lacks_sharded_right_ = false;  // on the connection for messages
   bool awaits_address_ = false, is_led_ = false, is_led_elsewhere_ = false;  // see lead_to()
   bool admits_strangers_ = true, has_refused_stranger_ = false;
   time_point probed_{};                  // the connection for messages

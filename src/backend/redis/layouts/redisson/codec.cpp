@@ -37,8 +37,10 @@ constexpr required_command commands[] = {
     {"lindex", "LINDEX k 0", needed_for::inspection},
     {"publish", "PUBLISH redisson_lock__channel:{k} 0"},
     {"subscribe", "SUBSCRIBE redisson_lock__channel:{k}"},
+    {"spublish", "SPUBLISH redisson_lock__channel:{k} 0", needed_for::messages_in_cluster},
+    {"ssubscribe", "SSUBSCRIBE redisson_lock__channel:{k}", needed_for::messages_in_cluster},
 };
-constexpr std::size_t of_messages = 3;
+constexpr std::size_t of_messages = 5;
 
 constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scripts::renew,
                                     &scripts::holders, &scripts::break_lock};
@@ -69,8 +71,8 @@ constexpr codec_facts facts_of_lock = facts_of(waiters::listen),
 
 }  // namespace
 
-codec::codec(std::string client_id, waiters how)
-    : family_codec(how == waiters::listen ? facts_of_lock : facts_of_spin_lock),
+codec::codec(std::string client_id, waiters how, channel_kind kind)
+    : family_codec(how == waiters::listen ? facts_of_lock : facts_of_spin_lock, kind),
       client_id_(std::move(client_id)),
       how_(how) {}
 
@@ -90,7 +92,8 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
       return;
     case operation::release:
     case operation::withdraw:
-      return out.call(scripts::release, {r.key}, r.owner, channel_for(r.key));
+      return out.call(scripts::release, {r.key}, r.owner,
+                      published(kind_of_channels(), channel_for(r.key)));
     case operation::resolve:
     case operation::subscribe:
     case operation::renew:
@@ -104,7 +107,8 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
 }
 
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
-  eval(out, scripts::break_lock, {key}, seen, channel_for(key), fair_queue_of(key));
+  eval(out, scripts::break_lock, {key}, seen, published(kind_of_channels(), channel_for(key)),
+       fair_queue_of(key));
 }
 
 }  // namespace holdfast::redis::redisson

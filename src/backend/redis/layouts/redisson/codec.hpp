@@ -18,7 +18,7 @@ enum class waiters : unsigned char { listen, poll };  // of RLock, of RSpinLock
 class codec final : public family_codec {
  public:
   // The owners of one client begin with its id (names.hpp).
-  codec(std::string client_id, waiters);
+  codec(std::string client_id, waiters, channel_kind = channel_kind::plain);
 
   std::string text_of(const retrying_owner&) const override;
   std::string channel_of(const lock_request&) const override;

@@ -42,6 +42,11 @@ std::string suffixed(std::string_view key, std::string_view suffix) {
   return (out + ':').append(suffix);
 }
 
+std::string published(channel_kind kind, std::string channel) {
+  const bool is_sharded = kind == channel_kind::sharded && !channel.empty();
+  return is_sharded ? "sharded " + channel : channel;
+}
+
 std::string fair_queue_of(std::string_view key) { return prefixed("redisson_lock_queue", key); }
 
 std::string name_fault(std::string_view name) {

@@ -47,6 +47,8 @@ constexpr required_command commands[] = {
     {"scan", "SCAN 0", needed_for::inspection},
     {"publish", "PUBLISH redisson_lock__channel:{k}:o 0"},
     {"subscribe", "SUBSCRIBE redisson_lock__channel:{k}:o"},
+    {"spublish", "SPUBLISH redisson_lock__channel:{k}:o 0", needed_for::messages_in_cluster},
+    {"ssubscribe", "SSUBSCRIBE redisson_lock__channel:{k}:o", needed_for::messages_in_cluster},
 };
 
 constexpr const script* loaded[] = {&scripts::try_lock,          &scripts::release,
@@ -77,7 +79,11 @@ std::string channels_of(std::string_view key) {
 
 }  // namespace
 
-codec::codec() noexcept : family_codec(facts_of_fair) {}
+codec::codec(channel_kind kind) noexcept : family_codec(facts_of_fair, kind) {}
+
+std::string codec::channels_at(std::string_view key) const {
+  return redisson::published(kind_of_channels(), channels_of(key));
+}
 
 // Redisson would have the number of a thread where this has the time: no thread has such a number.
 std::string codec::text_of(const retrying_owner& o) const {
@@ -96,13 +102,13 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
     case operation::try_lock:
       return out.call(scripts::try_lock,
                       {r.key, fair_queue_of(r.key), times_of(r.key), redisson::counter_of(r.key)},
-                      r.owner, in_ms(r.ttl), in_ms(window), channels_of(r.key),
+                      r.owner, in_ms(r.ttl), in_ms(window), channels_at(r.key),
                       std::int64_t{r.may_queue}, std::int64_t{r.had_place}, in_ms(short_lease));
     case operation::release:
     case operation::withdraw:
       return out.call(what == operation::release ? scripts::release : scripts::withdraw,
                       {r.key, fair_queue_of(r.key), times_of(r.key)}, r.owner, in_ms(window),
-                      channels_of(r.key));
+                      channels_at(r.key));
     case operation::resolve:
     case operation::subscribe:
     case operation::renew:
@@ -121,7 +127,7 @@ void codec::append_holders_query(std::string& out, std::string_view key) const {
 
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
   eval(out, scripts::break_lock, {key, fair_queue_of(key), times_of(key)}, seen, in_ms(window),
-       channels_of(key));
+       channels_at(key));
 }
 
 }  // namespace holdfast::redis::redisson_fair

@@ -17,7 +17,7 @@ namespace holdfast::redis::redisson_permits {
 
 class codec final : public retrying_codec {
  public:
-  codec() noexcept;
+  explicit codec(channel_kind = channel_kind::plain) noexcept;
   std::string text_of(const retrying_owner&) const override;
   bool is_owner(std::string_view text) const noexcept override;
   std::string name_fault(std::string_view name) const override;
@@ -28,6 +28,9 @@ class codec final : public retrying_codec {
   void append_holders_query(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
   std::vector<holder> read_holders_reply(const value&) const override;
+
+ private:
+  std::string channel_at(std::string_view key) const;  // as the scripts take it
 };
 
 }  // namespace holdfast::redis::redisson_permits

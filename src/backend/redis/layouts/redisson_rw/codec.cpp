@@ -39,6 +39,8 @@ constexpr required_command commands[] = {
     {"pexpire", "PEXPIRE k 1"},
     {"publish", "PUBLISH redisson_rwlock:{k} 0"},
     {"subscribe", "SUBSCRIBE redisson_rwlock:{k}"},
+    {"spublish", "SPUBLISH redisson_rwlock:{k} 0", needed_for::messages_in_cluster},
+    {"ssubscribe", "SSUBSCRIBE redisson_rwlock:{k}", needed_for::messages_in_cluster},
     {"scan", "SCAN 0", needed_for::inspection},
     {"hkeys", "HKEYS k", needed_for::cleanup},
 };
@@ -72,11 +74,18 @@ std::string hold_of(const lock_request& r) {
   return holds_of(r.key).append(r.owner).append(":rwlock_timeout:1");
 }
 
-std::string channel_at(std::string_view key) { return redisson::prefixed("redisson_rwlock", key); }
+std::string channel_name(std::string_view key) {
+  return redisson::prefixed("redisson_rwlock", key);
+}
 
 }  // namespace
 
-codec::codec(std::string client_id) : family_codec(facts_of_rw), client_id_(std::move(client_id)) {}
+codec::codec(std::string client_id, channel_kind kind)
+    : family_codec(facts_of_rw, kind), client_id_(std::move(client_id)) {}
+
+std::string codec::channel_at(std::string_view key) const {
+  return redisson::published(kind_of_channels(), channel_name(key));
+}
 
 void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
   using operation = retrying_operation;
@@ -137,6 +146,6 @@ std::string codec::guarded_owner(const retrying_owner& o, const guarded_grant& g
   return std::string(group_prefix) + std::to_string(g.number);
 }
 
-std::string codec::channel_of(const lock_request& r) const { return channel_at(r.key); }
+std::string codec::channel_of(const lock_request& r) const { return channel_name(r.key); }
 
 }  // namespace holdfast::redis::redisson_rw

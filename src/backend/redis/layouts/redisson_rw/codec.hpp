@@ -10,7 +10,7 @@ namespace holdfast::redis::redisson_rw {
 
 class codec final : public redisson::family_codec {
  public:
-  explicit codec(std::string client_id);
+  explicit codec(std::string client_id, channel_kind = channel_kind::plain);
 
   std::string text_of(const retrying_owner&) const override;
   std::string guarded_owner(const retrying_owner&, const guarded_grant&) const override;
@@ -23,6 +23,8 @@ class codec final : public redisson::family_codec {
   std::vector<holder> read_holders_reply(const value&) const override;
 
  private:
+  std::string channel_at(std::string_view key) const;  // as the scripts take it
+
   const std::string client_id_;
 };
 

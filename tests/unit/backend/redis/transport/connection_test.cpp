@@ -35,6 +35,9 @@ class recording_owner final : public connection_owner {
                   event_queue&) override {
     log += std::string(channel) + ':' + std::string(payload) + ' ';
   }
+  void on_unsubscribed(std::string_view channel, time_point, event_queue&) override {
+    log += std::string(channel) + ":ended ";
+  }
   void on_down(connection&, const failure& why, loss how, time_point, event_queue&) override {
     log += how == loss::in_use ? "down " : how == loss::refused ? "refused " : "unreached ";
     last = why;
@@ -420,6 +423,23 @@ TEST_F(redis_connection, for_messages_distinguishes_them_from_replies) {
   log();
   hear_it("*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$4\r\nlook\r\n*2\r\n$4\r\npong\r\n$0\r\n\r\n");
   EXPECT_EQ(log(), "ch:look a= ");
+}
+
+TEST_F(redis_connection, for_messages_takes_the_end_of_a_sharded_channel_for_no_reply) {
+  connection m(o, e, lane::messages, channels);
+  m.open(now());
+  m.on_open(now(), events);
+  const auto hear_it = [&](const std::string& bytes) {
+    m.on_bytes(std::as_bytes(std::span(bytes)), now(), events);
+  };
+  hear_it(greeting(7, "r1"));
+  log();
+  const std::string ended = "*3\r\n" + bulk("sunsubscribe") + bulk("ch") + ":0\r\n";
+  hear_it(ended);
+  EXPECT_EQ(log(), "ch:ended ");
+  m.expect(a, 1, now());
+  hear_it("*3\r\n" + bulk("smessage") + bulk("ch") + bulk("look") + ended + "+OK\r\n");
+  EXPECT_EQ(log(), "ch:look ch:ended a=OK ");
 }
 
 }  // namespace

@@ -186,6 +186,73 @@ TEST_F(redis_transport, subscribes_in_the_handshake_and_later) {
   first_channel.reset();
 }
 
+TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them) {
+  early_or_late handler;
+  std::unique_ptr<subscription> channel;
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
+  }
+  open(one, lane::messages);
+  greet(0);
+  greet_as_redis_7(1);
+  const auto confirmed = [](const std::string& verb) {
+    return "*3\r\n" + bulk(verb) + bulk("{x}") + ":1\r\n";
+  };
+  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+  net.reply(1, confirmed("ssubscribe") + "*3\r\n" + bulk("smessage") + bulk("{x}") + bulk("m"));
+  EXPECT_EQ(handler.heard, "+ m ");
+  net.reply(1, confirmed("sunsubscribe"));  // unasked: the slot has left the server
+  EXPECT_EQ(handler.heard, "+ m - ");
+  net.time.advance(1s);
+  EXPECT_NE(net.received(1).find("SSUBSCRIBE {x}"), std::string::npos);
+  net.reply(1, confirmed("ssubscribe"));
+  EXPECT_EQ(handler.heard, "+ m - + ");
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel.reset();
+  }
+  net.time.advance(1s);
+  EXPECT_NE(net.received(1).find("SUNSUBSCRIBE {x}"), std::string::npos);
+  net.reply(1, confirmed("sunsubscribe"));
+  EXPECT_TRUE(is_ready(lane::messages));
+  EXPECT_EQ(handler.heard, "+ m - + ");
+}
+
+TEST_F(redis_transport, subscribes_to_plain_channels_without_the_right_to_sharded_ones) {
+  early_or_late handler;
+  std::unique_ptr<subscription> channel;
+  open(one, lane::messages);
+  greet(0);
+  greet_as_redis_7(1);
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
+  }
+  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+  net.reply(1, "-NOPERM this user has no permissions to run the 'ssubscribe' command\r\n");
+  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
+  net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
+  EXPECT_EQ(handler.heard, "+ ");
+  const std::lock_guard guard(reactor.mutex());
+  channel.reset();
+}
+
+TEST_F(redis_transport, subscribes_to_sharded_channels_of_an_older_server_as_to_others) {
+  early_or_late handler;
+  std::unique_ptr<subscription> channel;
+  open(one, lane::messages);
+  greet(0);
+  greet(1);
+  {
+    const std::lock_guard guard(reactor.mutex());
+    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
+  }
+  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
+  const std::lock_guard guard(reactor.mutex());
+  channel.reset();
+}
+
 TEST_F(redis_transport, asks_for_the_clock_unless_a_sample_is_fresh_or_on_its_way) {
   have_both();
   {

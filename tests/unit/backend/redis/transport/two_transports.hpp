@@ -63,6 +63,7 @@ class counting_source final : public request_source, public reply_handler {
 class early_or_late final : public message_handler {
  public:
   void on_subscribed(time_point, event_queue&) override { heard += "+ "; }
+  void on_unsubscribed(time_point, event_queue&) override { heard += "- "; }
   void on_message(std::string_view payload, time_point, event_queue&) override {
     heard += std::string(payload) + ' ';
   }
@@ -105,6 +106,13 @@ class two_transports : public testing::Test {
     net.received(n);
     for (std::size_t at = 0; (at = asked.find("KILL", at)) != asked.npos; ++at)
       net.reply(n, ":1\r\n");
+  }
+  // The same, by a server that has sharded channels.
+  void greet_as_redis_7(std::size_t n) {
+    net.open(n);
+    net.received(n);
+    net.reply(n, "+OK\r\n:" + std::to_string(n + 1) + "\r\n" + bulk("laddr=127.0.0.1:6379") +
+                     bulk("# Server\r\nredis_version:7.0.15\r\nrun_id:r1\r\n") + replication("h"));
   }
   // Likewise, by a server where the user may use neither INFO nor HELLO. Returns what the
   // connection requests then.

@@ -1,3 +1,4 @@
+-- include: publish
 -- Takes the lock from the owner that an administrator saw, with all of its holds, and notifies a
 -- waiter of each client. Leaves a read-write lock as it is: its holds have keys of their own, which
 -- layout `redisson-rw` removes.
@@ -10,9 +11,9 @@ if redis.pcall('HEXISTS', lock, seen) ~= 1 then
 end
 redis.call('HDEL', lock, seen)
 if channel == '' or redis.call('EXISTS', lock) == 1 then return 1 end
-redis.call('PUBLISH', channel, '0')
+publish(channel, '0')
 -- The lock may be an RFairLock, whose first waiter listens to a channel of its own. The queue is no
 -- key of the call, so that a user without the right to it can break the lock all the same.
 local head = redis.pcall('LINDEX', queue, 0)
-if type(head) == 'string' then redis.call('PUBLISH', channel .. ':' .. head, '0') end
+if type(head) == 'string' then publish(channel .. ':' .. head, '0') end
 return 1

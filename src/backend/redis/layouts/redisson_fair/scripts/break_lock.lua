@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Takes the lock from the owner that an administrator saw, and wakes the head of the queue. Leaves a
 -- read-write lock as it is: its holds have keys of their own, which layout `redisson-rw` removes.
 -- KEYS: the lock, its queue, their times. ARGV: owner, window in ms, channel.

@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Compares the owner, ends its hold and wakes the head of the queue. Needs no latch: once the lock
 -- is released, another release by the same owner finds nothing. A lock that had ended before wakes
 -- the head all the same.

@@ -70,7 +70,7 @@ end
 
 local function wake_head(channel)
   local head = redis.call('LINDEX', queue, 0)
-  if head then redis.call('PUBLISH', channel .. ':' .. head, '0') end
+  if head then publish(channel .. ':' .. head, '0') end
 end
 
 -- After a release: the head may try.

@@ -1,4 +1,4 @@
--- include: redisson/grant shared
+-- include: redisson/grant redisson/publish shared
 -- Acquires the free lock, if nobody is before this owner; else takes a place in the queue, or keeps
 -- it. May arrive twice: an owner is granted the lock once, and has one place.
 -- KEYS: the lock, its queue, their times, the counter of RFencedLock.

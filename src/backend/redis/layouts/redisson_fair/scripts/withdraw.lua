@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Gives up a place in the queue, or the lock where it was granted meanwhile. As Redisson's
 -- acquireFailedAsync(), but the next waiter is woken.
 -- KEYS: the lock, its queue, their times. ARGV: owner, window in ms, channel.

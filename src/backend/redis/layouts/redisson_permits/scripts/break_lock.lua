@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Takes a claim's permits away. ARGV: claim, its first permit, the channel.
 -- 1 done | 0 there is no such permit
 local count, permits, channel = KEYS[1], KEYS[2], ARGV[3]

@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- The permits that are out, and what is left of each by this server's clock.
 -- {available, then each permit and its ms; -1: it does not end}
 local count, permits = KEYS[1], KEYS[2]

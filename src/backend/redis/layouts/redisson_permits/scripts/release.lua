@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- A claim gives its permits back, those that are left. ARGV: claim, its permits, now, the
 -- channel. 1 it had all of them | 0 not any more
 local count, permits, channel = KEYS[1], KEYS[2], ARGV[4]

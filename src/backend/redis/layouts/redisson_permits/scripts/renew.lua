@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Claims keep their permits for longer. Each stands for itself: one that has lost a permit gives
 -- the others back. ARGV: now, then for each: claim, its permits, its end, the channel.
 -- {for each: 1 renewed | not any more: 0 others have permits, 2 nobody has}

@@ -15,7 +15,7 @@ end
 
 -- Gives n permits back and tells the waiters.
 local function give_back(count, channel, n)
-  if n > 0 then redis.call('PUBLISH', channel, redis.call('INCRBY', count, n)) end
+  if n > 0 then publish(channel, redis.call('INCRBY', count, n)) end
 end
 
 -- Those whose end has come.

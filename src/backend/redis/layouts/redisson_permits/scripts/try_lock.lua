@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Permits for a claim, all or none; again for a claim that has them.
 -- ARGV: claim, its permits, the total, now, its end, the channel.
 -- {1} it has them | {0, ms until the first of the others ends; -1: none does}
@@ -10,7 +10,7 @@ local fault = other_type(count, permits)
 if fault then return fault end
 if redis.call('EXISTS', count, permits) == 0 then
   redis.call('SET', count, total)
-  redis.call('PUBLISH', channel, total)
+  publish(channel, total)
 end
 reclaim(count, permits, channel, now)
 local available = tonumber(redis.call('GET', count) or 0)

@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Ends all holds of the owner that somebody saw, on the side where it was seen, and wakes all who
 -- wait when that lets others in. With the number of a group of readers: ends those of all its
 -- readers that are holdfast's.
@@ -18,7 +18,7 @@ end
 if number == '' and string.sub(seen, -6) == ':write' then
   if mode == 'read' or redis.call('HEXISTS', lock, seen) == 0 then return 0 end
   end_writer(lock, holds, seen)
-  redis.call('PUBLISH', channel, 1)
+  publish(channel, 1)
   return 1
 end
 local ended = 0
@@ -32,5 +32,5 @@ end
 if ended == 0 then return 0 end
 if mode == 'write' then return 1 end
 remove_dead(lock, holds, true)
-redis.call('PUBLISH', channel, 1)
+publish(channel, 1)
 return 1

@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Makes the writer a reader, for what is left of its lease, and wakes the readers that wait.
 -- Repeatable: the answer stays.
 -- KEYS: the lock, the owner's hold. ARGV: owner, ttl in ms, channel.
@@ -12,7 +12,7 @@ if redis.call('HEXISTS', lock, owner .. ':write') == 0 then
   return redis.call('HEXISTS', lock, owner)
 end
 local rest = redis.call('PTTL', lock)
-redis.call('PUBLISH', channel, 1)  -- first: where it is refused, the writer stays one
+publish(channel, 1)  -- first: where it is refused, the writer stays one
 -- In this order: where one of them is refused, it is a writer still.
 redis.call('SET', hold, 1, 'PX', rest < 0 and ttl or math.max(rest, 1))
 redis.call('HSET', lock, 'mode', 'read', owner, 1)

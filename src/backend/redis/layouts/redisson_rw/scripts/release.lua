@@ -1,4 +1,4 @@
--- include: shared
+-- include: redisson/publish shared
 -- Ends the owner's hold, as a writer or as a reader, and publishes when that lets others in: 1 wakes
 -- all who wait, 0 one of each client of Redisson.
 -- KEYS: the lock, the owner's hold. ARGV: owner, what all holds begin with, channel.
@@ -10,7 +10,7 @@ if mode == false then return 2 end
 if mode == nil then return 0 end
 if redis.call('HEXISTS', lock, owner .. ':write') == 1 then
   end_writer(lock, holds, owner .. ':write')
-  return redis.call('PUBLISH', channel, 1) > 0 and 3 or 1
+  return publish(channel, 1) > 0 and 3 or 1
 end
 if redis.call('HDEL', lock, owner) == 0 then return 0 end
 local rest = redis.call('PTTL', hold)
@@ -20,4 +20,4 @@ if mode == 'write' then return 1 end
 -- left may be dead, and end earlier.
 local most = remove_dead(lock, holds, true)
 local wakes = not most or most >= 0 and rest > most
-return wakes and redis.call('PUBLISH', channel, 0) > 0 and 3 or 1
+return wakes and publish(channel, 0) > 0 and 3 or 1

@@ -17,6 +17,12 @@ TEST(redisson_names, keys_beside_the_lock_have_its_name_in_braces) {
   EXPECT_EQ(suffixed("a{b}", "timeout"), "a{b}:timeout");
 }
 
+TEST(redisson_names, a_sharded_channel_is_marked_for_the_scripts) {
+  EXPECT_EQ(published(channel_kind::plain, "redisson_sc:{job}"), "redisson_sc:{job}");
+  EXPECT_EQ(published(channel_kind::sharded, "redisson_sc:{job}"), "sharded redisson_sc:{job}");
+  EXPECT_EQ(published(channel_kind::sharded, ""), "") << "nobody listens";
+}
+
 TEST(redisson_names, a_client_is_a_random_uuid_and_an_owner_a_thread_of_it) {
   testkit::manual_environment env;
   const std::string one = new_client_id(env), other = new_client_id(env);

@@ -1,0 +1,136 @@
+// holdfast and the real Redisson on one lock in deployments of Redis Sentinel and of Redis Cluster.
+#include <thread>
+
+#include "testkit/servers/cluster_servers.hpp"
+#include "testkit/servers/redis_program.hpp"
+#include "testkit/servers/sentinel_servers.hpp"
+#include "tests/fault/file/fixture.hpp"
+#include "tests/interop/redisson/table.hpp"
+
+namespace holdfast::redisson_test {
+namespace {
+
+using namespace std::chrono_literals;
+using file_test::eventually;
+using testkit::cluster_servers;
+using testkit::sentinel_servers;
+
+const std::string channel_of_mutex = "redisson_lock__channel:{x}",
+                  channel_of_readers = "redisson_rwlock:{x}";
+
+void check_each(const direction& d) {
+  d.exclusion();
+  d.wake_up();
+}
+
+void check_mutexes(const deployment& on, table& into, const kind& k) {
+  both_ways(on, into, k, k, channel_of_mutex, check_each);
+  count_together(on, into, k);
+}
+
+void check_readers_and_writers(const deployment& on, table& into) {
+  const kind write{"write", "redisson-rw"}, read{"read", "redisson-rw"};
+  both_ways(on, into, write, write, channel_of_readers, check_each);
+  both_ways(on, into, write, read, channel_of_readers, check_each);
+  both_ways(on, into, read, write, channel_of_readers, check_each);
+  count_together(on, into, write);
+}
+
+class redisson_sentinel_table : public with_redisson {
+ protected:
+  static deployment servers_of(sentinel_servers& s) { return {s.master(), s.url()}; }
+};
+
+TEST_F(redisson_sentinel_table, lock) {
+  sentinel_servers s;
+  table into("redisson with Sentinel");
+  check_mutexes(servers_of(s), into, {"lock", "redisson"});
+}
+
+TEST_F(redisson_sentinel_table, fair) {
+  sentinel_servers s;
+  table into("redisson-fair with Sentinel");
+  check_mutexes(servers_of(s), into, {"fair", "redisson-fair"});
+}
+
+TEST_F(redisson_sentinel_table, rw) {
+  sentinel_servers s;
+  table into("redisson-rw with Sentinel");
+  check_readers_and_writers(servers_of(s), into);
+}
+
+// Redisson repeats a command for some seconds while it has no master, and then reports a failure.
+bool takes_locks(const redisson_client& c) {
+  const auto until = clock::now() + 90s;
+  while (c.ask("t", "try lock of_redisson 0 1000") != "true") {
+    if (clock::now() > until) return false;
+    std::this_thread::sleep_for(20ms);
+  }
+  return true;
+}
+
+// Returns when a replica is promoted, the sentinels name it, and the other one follows it.
+void kill_master_of(sentinel_servers& s) {
+  s.wait_until_copied();
+  s.master().kill_hard();
+  s.wait_until_promoted();
+  s.wait_until_published();
+  for (std::size_t i = 0; i < s.servers; ++i)
+    if (s.server(i).is_running() && &s.server(i) != &s.master()) s.wait_until_replica(s.server(i));
+}
+
+// Of a grant before the failover nothing is expected: it may be lost with its master.
+TEST_F(redisson_sentinel_table, clients_of_both_pass_the_lock_on_when_the_master_was_replaced) {
+  sentinel_servers s({.down_after = 500ms});
+  const auto mine = client::open(s.url() + "?layout=redisson&op-timeout=20s");
+  const redisson_client theirs(servers_of(s));
+  EXPECT_TRUE(takes_locks(theirs));
+  EXPECT_TRUE(mine.mutex("of_holdfast").try_acquire());
+  kill_master_of(s);
+  EXPECT_TRUE(takes_locks(theirs));
+
+  lease held = mine.mutex("x").acquire({.ttl = 60s, .renew = renewal::manual});
+  EXPECT_EQ(theirs.ask("t", "try lock x 0 60000"), "false");
+  const call waiting = theirs.send("t", "lock lock x 60000");
+  EXPECT_TRUE(eventually([&] { return is_subscribed(s.master(), channel_of_mutex); }));
+  EXPECT_TRUE(waiting.pending());
+  held.release();
+  EXPECT_EQ(text_of(waiting.wait()), "");
+
+  EXPECT_FALSE(mine.mutex("x").try_acquire());
+  auto next = std::async(std::launch::async, [&] { return mine.mutex("x").try_acquire_for(1min); });
+  EXPECT_TRUE(eventually([&] { return is_subscribed(s.master(), channel_of_mutex); }));
+  EXPECT_EQ(theirs.ask("t", "unlock lock x"), "");
+  EXPECT_TRUE(next.get());
+}
+
+class redisson_cluster_table : public with_redisson {
+ protected:
+  // Redisson uses sharded channels where the servers have them.
+  static deployment servers_of(cluster_servers& c) {
+    deployment on(c.server(c.master_of_slot(c.slot_of("x"))), c.url());
+    on.is_sharded = testkit::tested_redis().is_at_least(7, 0);
+    return on;
+  }
+};
+
+TEST_F(redisson_cluster_table, lock) {
+  cluster_servers c;
+  table into("redisson in a cluster");
+  check_mutexes(servers_of(c), into, {"lock", "redisson"});
+}
+
+TEST_F(redisson_cluster_table, fair) {
+  cluster_servers c;
+  table into("redisson-fair in a cluster");
+  check_mutexes(servers_of(c), into, {"fair", "redisson-fair"});
+}
+
+TEST_F(redisson_cluster_table, rw) {
+  cluster_servers c;
+  table into("redisson-rw in a cluster");
+  check_readers_and_writers(servers_of(c), into);
+}
+
+}  // namespace
+}  // namespace holdfast::redisson_test
