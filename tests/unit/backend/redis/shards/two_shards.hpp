@@ -29,17 +29,21 @@ class shard_model final : public seam::lock_store, public seam::connection, priv
       sink.on_ended({});
     }
     void renew(base::duration how_long, std::uint32_t ticket) override {
-      if (home.answers) sink.on_extended(home.now + how_long, ticket);
+      if (!home.answers) return;
+      deadline = home.now + how_long;
+      sink.on_extended(deadline, ticket);
     }
     void release(const seam::successor*) override {
       if (home.holder == this) home.pass_on();
-      sink.on_ended({});
+      const bool has_expired = deadline <= home.now;
+      sink.on_ended(has_expired ? base::failure{errc::not_held, {}} : base::failure());
     }
     std::string owner() const override { return "owner"; }
 
     shard_model& home;
     seam::claim_sink& sink;
     base::duration ttl{};
+    base::time_point deadline{};
   };
 
   // lock_store
@@ -61,7 +65,7 @@ class shard_model final : public seam::lock_store, public seam::connection, priv
     holder = &c;
     seam::grant g;
     g.number = ++counter;
-    g.deadline = now + c.ttl;
+    g.deadline = c.deadline = now + c.ttl;
     g.received_at = now;
     c.sink.on_granted(g);
   }
@@ -108,7 +112,9 @@ struct recorded_sink final : seam::claim_sink {
   void on_doubtful() override { log += "doubtful "; }
   void on_lost(std::error_code) override { log += "lost "; }
   void on_contended() override { log += "contended "; }
-  void on_ended(base::failure) override { log += "ended "; }
+  void on_ended(base::failure why) override {
+    log += why.code == errc::not_held ? "not-held " : "ended ";
+  }
 
   seam::grant granted;
   base::time_point deadline{};
