@@ -25,6 +25,12 @@ using base::time_point;
 // inside a call of a handler: that event is handled after the call. Calls of the sink are collected
 // meanwhile, and one thread at a time makes them, in order.
 //
+// The order of the mutexes: handler_mutex_ of one claim, then that of a shard or queue_mutex_. A
+// thread that handles an event calls verbs of the shards with handler_mutex_ locked. A shard has
+// unlocked its own mutex when it calls a handler, and inside a verb it calls the handlers of the
+// claim of that verb only. So no thread waits for another claim's handler_mutex_ while it has one,
+// and claims that move in opposite directions cannot deadlock. The sink is called with neither.
+//
 //   state      | entered by              | left by
 //   -----------+-------------------------+--------------------------------------------------------
 //   idle       | the last answer         | acquire
