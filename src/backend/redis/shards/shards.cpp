@@ -83,9 +83,10 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
     if (!first.code) first = std::move(why);
   }
   if (out.size() == all_.size()) throw lock_error(first.code, {"open", {}, url_text, first.text});
-  for (const std::string& text : out)
-    base::log(log_, log_level::warning,
-              url_text + ": opened without a shard, whose locks have to wait for it: " + text);
+  for (const std::string& text : out) {
+    std::string line = url_text + ": opened without a shard, whose locks have to wait for it: ";
+    base::log(log_, log_level::warning, line += text);
+  }
   check_lists(url_text);
 }
 
