@@ -14,16 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "backend/redis/grant_counters.hpp"
 #include "backend/redis/shards/moving_claim.hpp"
+#include "tests/unit/backend/redis/shards/bare_shard.hpp"
 
 namespace holdfast::redis {
 namespace {
 
 // Locks with waiters in order, and a counter. Only its thread reads and changes them.
-class threaded_shard final : public seam::lock_store,
-                             public seam::connection,
-                             private grant_counters {
+class threaded_shard final : public bare_shard {
  public:
   threaded_shard() : thread_([this] { run(); }) {}
   ~threaded_shard() override { stop(); }
@@ -38,20 +36,9 @@ class threaded_shard final : public seam::lock_store,
     if (thread_.joinable()) thread_.join();
   }
 
-  // lock_store
-  const seam::capabilities& can() const noexcept override { return abilities_; }
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink& s) override {
     return std::make_unique<claim>(*this, name, s);
   }
-  void inspect(std::string_view, seam::holders_handler& to) override { to.on_result({}); }
-  void holders(std::string_view, seam::holders_handler& to) override { to.on_result({}); }
-  void break_lock(std::string_view, std::string_view, seam::decision_handler& to) override {
-    to.on_result(false);
-  }
-  // connection
-  void diagnose(seam::findings_handler& to) override { to.on_result({}); }
-  bool close(base::time_point) override { return true; }
-  void forked() noexcept override {}
 
  private:
   struct claim final : seam::claim {
@@ -96,9 +83,6 @@ class threaded_shard final : public seam::lock_store,
     grant(l, next);
   }
 
-  void* find_extension(const std::type_info& wanted) noexcept override {
-    return offer<grant_counters>(*this, wanted);
-  }
   void raise(std::string_view, std::int64_t least, seam::decision_handler& to) override {
     post([this, least, &to] {
       counter_ = std::max(counter_, least);
@@ -126,7 +110,6 @@ class threaded_shard final : public seam::lock_store,
     }
   }
 
-  seam::capabilities abilities_;
   std::map<std::string, lock> locks_;
   std::int64_t counter_ = 0;
   std::mutex mutex_;  // guards the next two
