@@ -29,7 +29,7 @@ using base::time_point;
 // thread that handles an event calls verbs of the shards with handler_mutex_ locked. A shard has
 // unlocked its own mutex when it calls a handler, and inside a verb it calls the handlers of the
 // claim of that verb only. So no thread waits for another claim's handler_mutex_ while it has one,
-// and claims that move in opposite directions cannot deadlock. The sink is called with neither.
+// and claims that move in opposite directions cannot deadlock. The sink is called with none locked.
 //
 //   state      | entered by              | left by
 //   -----------+-------------------------+--------------------------------------------------------
