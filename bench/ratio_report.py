@@ -1,5 +1,5 @@
-"""Writes what the results of `holdfast-bench ratio --out` fill: the page of all rows, its chart, and
-the tables of figures in other pages.
+"""Writes what the results of `holdfast-bench ratio --out` fill: the page of all rows, its chart,
+and the tables of figures in other pages.
 
 usage: ratio_report.py RUN.json | --check [--root FOLDER]
 
@@ -103,8 +103,8 @@ def conditions(row):
 
 
 def table(titles, aligned_left, rows):
-    lines = ["| " + " | ".join(titles) + " |",
-             "|" + "|".join("---" if i < aligned_left else "---:" for i in range(len(titles))) + "|"]
+    rules = ["---" if i < aligned_left else "---:" for i in range(len(titles))]
+    lines = ["| " + " | ".join(titles) + " |", "|" + "|".join(rules) + "|"]
     for row in rows:
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
     return "\n".join(lines) + "\n"
@@ -235,8 +235,10 @@ def chart(run):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
            'aria-label="holdfast\'s rate divided by that of what it is compared with">',
            f"<style>{STYLE}</style>", f'<rect class="ground" width="{width}" height="{height}"/>',
-           '<text x="16" y="24">holdfast\'s rate, divided by that of what it is compared with</text>',
-           '<text class="quiet" x="16" y="42">Median and range of the pairs; logarithmic scale</text>']
+           '<text x="16" y="24">holdfast\'s rate, divided by that of what it is compared with'
+           '</text>',
+           '<text class="quiet" x="16" y="42">Median and range of the pairs; logarithmic scale'
+           '</text>']
     bottom = top + step * len(shown)
     for power in range(low, high + 1):
         at, kind = x(10.0 ** power), "one" if power == 0 else "grid"
@@ -251,7 +253,8 @@ def chart(run):
                    f'height="{step - 10}"/>')
         out.append(f'<line class="range" x1="{x(f["min"])}" x2="{x(f["max"])}" y1="{y + 13}" '
                    f'y2="{y + 13}"/>')
-        out.append(f'<text x="{max(end, x(f["max"])) + 6}" y="{y + 17}">{plain(f["median"])}</text>')
+        out.append(f'<text x="{max(end, x(f["max"])) + 6}" y="{y + 17}">'
+                   f'{plain(f["median"])}</text>')
     return "\n".join(out) + "\n</svg>\n"
 
 

@@ -1,4 +1,5 @@
-"""Locks for Python at the work of the benchmarks: LIBRARY PORT WORK SECONDS; prints cycles per second.
+"""Locks for Python at the work of the benchmarks: LIBRARY PORT WORK SECONDS; prints cycles per
+second.
 
 LIBRARY is redis-py or kazoo.
 """
@@ -8,8 +9,8 @@ import threading
 import time
 
 
-# A worker of redis-py has a connection and a lock object: one cannot be shared while it is held. Its
-# default of 0.1 s between two attempts is what its users run with.
+# A worker of redis-py has a connection and a lock object: one cannot be shared while it is held.
+# Its default of 0.1 s between two attempts is what its users run with.
 def redis_py_locks(port, names):
     import redis
 

@@ -1,9 +1,9 @@
 """Turns a public header of holdfast into a page of the API reference.
 
-A page has a section for each class, function and constant of the header: its comment, its synopsis,
-a table of its members, and a section for each member. Private members and namespace detail are left
-out, and bodies of inline functions too. Parameters of a template that a caller never names are shown
-as the overloads that they stand for.
+A page has a section for each class, function and constant of the header: its comment, its
+synopsis, a table of its members, and a section for each member. Private members and namespace
+detail are left out, and bodies of inline functions too. Parameters of a template that a caller
+never names are shown as the overloads that they stand for.
 """
 import dataclasses
 import re
@@ -52,7 +52,8 @@ def without_constraint(text):
 
 
 def name_of(code):
-    text = re.sub(r"(\[\[.*?\]\]|HOLDFAST_\w+ ?|requires [\w:]+<[^;{]*?> )", "", signatures(code)[0])
+    attributes = r"(\[\[.*?\]\]|HOLDFAST_\w+ ?|requires [\w:]+<[^;{]*?> )"
+    text = re.sub(attributes, "", signatures(code)[0])
     while re.search(r"<[^<>()]*>", text):
         text = re.sub(r"<[^<>()]*>", "", text)
     if text.lstrip().startswith(("using ", "template concept", "concept ")):
@@ -96,7 +97,8 @@ def entity(comment, code):
     kind, name = found.groups()
     out = Entity(comment, code, kind, name)
     if kind in ("class", "struct"):
-        opening = next(i for i, line in enumerate(code) if line.split("//")[0].rstrip().endswith("{"))
+        opening = next(i for i, line in enumerate(code)
+                       if line.split("//")[0].rstrip().endswith("{"))
         inner = [line[2:] if line.startswith("  ") else line.strip()
                  for line in code[opening + 1:-1]]
         if kind == "class":
@@ -113,7 +115,8 @@ def parse(text):
     scope, found, at = [], [], 0
     while at < len(lines):
         if lines[at].startswith(("inline namespace HOLDFAST_API v0 {", "namespace errors")):
-            end = next(i for i in range(at, len(lines)) if lines[i].startswith("}  // namespace v0"))
+            end = next(i for i in range(at, len(lines))
+                       if lines[i].startswith("}  // namespace v0"))
             scope = lines[at + 1:end]
             found += entities(without_detail(scope))
             at = end
@@ -183,13 +186,14 @@ def prose(comment):
             out.append("")
             paragraph.clear()
         if block:
-            language = "cpp" if any(line.rstrip().endswith((";", "{")) for line in block) else "text"
-            out.extend(["```" + language, *block, "```", ""])
+            is_code = any(line.rstrip().endswith((";", "{")) for line in block)
+            out.extend(["```" + ("cpp" if is_code else "text"), *block, "```", ""])
             block.clear()
 
     item = None
     for line in comment + [""]:
-        entry = re.match(r"((?:errc::\w+(?:, \w+)*|[\w?=.]+(?:, \w+)*|A? ?std::\w+))  +(\S.*)$", line)
+        entry = re.match(r"((?:errc::\w+(?:, \w+)*|[\w?=.]+(?:, \w+)*|A? ?std::\w+))  +(\S.*)$",
+                         line)
         if item is not None and re.match(r" {4,}\S", line):
             out[-1] += " " + line.strip()
             continue
@@ -219,8 +223,9 @@ def prose(comment):
 
 def escaped(line):
     """Names in code type, so that Markdown reads nothing into them."""
-    return re.sub(r"(?<![`\w/])((?:[\w~]+(?:::|\.))*[\w~]+\([^()]*\)(?:\.\w+(?:\(\))?)*|[\w]+(?:::\w+)+"
-                  r"|\?[\w-]+=[\w-]*|[a-z]+_[a-z_]+|std::\w+&|<[\w:/]+>)(?!`)", r"`\1`", line)
+    return re.sub(r"(?<![`\w/])((?:[\w~]+(?:::|\.))*[\w~]+\([^()]*\)(?:\.\w+(?:\(\))?)*"
+                  r"|[\w]+(?:::\w+)+|\?[\w-]+=[\w-]*|[a-z]+_[a-z_]+|std::\w+&|<[\w:/]+>)(?!`)",
+                  r"`\1`", line)
 
 
 def first_sentence(comment):
@@ -266,7 +271,8 @@ def names(group):
 def section_of_class(e):
     out = [f"## {e.name}", "", *prose(e.comment)]
     head = re.sub(r"HOLDFAST_\w+ ?", "", " ".join(e.code)).rstrip(" {")
-    head = re.sub(r"(: |, +)public detail::[^{]*?(?=, public [^d]|$)", "", re.sub(r"\s+", " ", head))
+    head = re.sub(r"(: |, +)public detail::[^{]*?(?=, public [^d]|$)", "",
+                  re.sub(r"\s+", " ", head))
     plain = [m for m in e.members if m.kind == ""]
     fields = e.kind == "struct" and not any("(" in " ".join(m.code) for m in plain)
     synopsis = [head + " {"]

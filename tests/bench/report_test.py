@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What is generated from a run of the benchmarks is what the run gives, and a check notices when not."""
+"""What is generated from a run of the benchmarks is what the run gives, and a check notices
+when not."""
 import contextlib
 import io
 import json
@@ -56,7 +57,8 @@ class GeneratedPages(unittest.TestCase):
     def test_the_page_has_a_line_for_each_bar(self):
         bars = tomllib.loads((self.root / "bench/bars.toml").read_text(encoding="utf-8"))
         page = (self.root / report.PAGE).read_text(encoding="utf-8")
-        lines = re.findall(r"^\| `([a-z]+/[a-z0-9-]+)` \| .* \|.*\|.*\|.*\|.*\|.*\|.*\|$", page, re.M)
+        lines = re.findall(r"^\| `([a-z]+/[a-z0-9-]+)` \| .* \|.*\|.*\|.*\|.*\|.*\|.*\|$", page,
+                           re.M)
         self.assertEqual(sorted(lines), sorted(bars))
 
     def test_a_figure_typed_by_hand_is_noticed(self):

@@ -1,13 +1,12 @@
 // redis-py's Lock and holdfast exclude each other: the same key, and nobody's grant is touched.
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
-#include <filesystem>
 #include <thread>
 
 #include "testkit/servers/redis_server.hpp"
 #include "tests/fault/file/fixture.hpp"
+#include "tests/interop/python_peer.hpp"
 
 namespace holdfast::interop_test {
 namespace {
@@ -16,38 +15,17 @@ using namespace std::chrono_literals;
 using file_test::eventually;
 using testkit::redis_server;
 
-constexpr const char* python = "/usr/bin/python3";  // Debian's, which has Debian's packages
-
 class redis_py : public testing::Test {
  protected:
   void SetUp() override {
     if (!redis_server::installed()) GTEST_SKIP() << redis_server::not_installed;
-    static const bool has_package =
-        testkit::run_program({{python, "-c", "import redis"}, {}, "/dev/null"}) == 0;
+    static const bool has_package = has_python_package("redis");
     if (!has_package) GTEST_SKIP() << "skipped: python3-redis is not installed";
   }
 };
 
-// The script beside this file, in a process of its own.
-class peer {
- public:
-  explicit peer(const redis_server& server)
-      : process_([port = std::to_string(server.port())](const file_test::other_process::line& l) {
-          const auto script = std::filesystem::path(__FILE__).parent_path() / "redis_py_peer.py";
-          ::dup2(l.in, STDIN_FILENO);
-          ::dup2(l.out, STDOUT_FILENO);
-          ::execl(python, python, script.c_str(), port.c_str(), nullptr);
-        }) {}
-  std::string ask(const std::string& line) {
-    process_.say(line);
-    return process_.hear();
-  }
-  void say(const std::string& line) { process_.say(line); }
-  std::string hear() { return process_.hear(); }
-  void kill() { process_.kill(); }
-
- private:
-  file_test::other_process process_;
+struct peer : python_peer {
+  explicit peer(const redis_server& s) : python_peer("redis_py_peer.py", s.port()) {}
 };
 
 struct both {

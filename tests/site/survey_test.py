@@ -60,8 +60,8 @@ def a_busy_lock_has_one_holder_at_a_time(survey):
 def the_model_is_compared(survey):
     def check(page, site):
         page.open(site + "survey.html")
-        expect(page, "[...document.querySelectorAll('#model tbody tr')].map(r => r.cells[0].textContent"
-                     " + ' ' + r.cells[6].textContent)",
+        expect(page, "[...document.querySelectorAll('#model tbody tr')]"
+                     ".map(r => r.cells[0].textContent + ' ' + r.cells[6].textContent)",
                [c["topology"] + " " + page.value(f"digits({c['measured']})")
                 for c in survey["model"]])
         if not survey["model"]:
@@ -117,7 +117,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     survey = json.loads((folder / "survey.json").read_text(encoding="utf-8"))
     makers = [all_cells_are_filled, charts_show_the_figures, a_busy_lock_has_one_holder_at_a_time,
-              the_model_is_compared, a_store_is_shown_alone, it_fits_a_phone, it_is_dark_in_dark_mode]
+              the_model_is_compared, a_store_is_shown_alone, it_fits_a_phone,
+              it_is_dark_in_dark_mode]
     checks = []
     for maker in makers:
         check = maker(survey)

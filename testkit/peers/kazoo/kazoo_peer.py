@@ -11,8 +11,8 @@ data PATH
 set PATH DATA
 create PATH PERSISTENT DATA
 
-VERB TYPE PATH ...: a thread has one lock object for each type and path. TYPE is lock, read, write or,
-with the number of permits, semaphore:N; names of foreign nodes that count as well follow as
+VERB TYPE PATH ...: a thread has one lock object for each type and path. TYPE is lock, read, write
+or, with the number of permits, semaphore:N; names of foreign nodes that count as well follow as
 `lock+NAME+NAME`. `curator` is a lock whose own nodes are named as Curator's are.
 
 lock TYPE PATH                    waits

@@ -1,14 +1,13 @@
 // A program that takes named locks and row locks by hand, with PyMySQL, and holdfast exclude each
 // other.
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
-#include <filesystem>
 #include <thread>
 
 #include "testkit/servers/mariadb_server.hpp"
 #include "tests/fault/file/fixture.hpp"
+#include "tests/interop/python_peer.hpp"
 
 namespace holdfast::interop_test {
 namespace {
@@ -17,28 +16,8 @@ using namespace std::chrono_literals;
 using file_test::eventually;
 using testkit::mariadb_server;
 
-constexpr const char* debian_python = "/usr/bin/python3";  // which has Debian's packages
-
-// peer.py beside this file, in a process of its own.
-class pymysql_peer {
- public:
-  explicit pymysql_peer(const mariadb_server& server)
-      : process_([port = std::to_string(server.port())](const file_test::other_process::line& l) {
-          const auto script = std::filesystem::path(__FILE__).parent_path() / "peer.py";
-          ::dup2(l.in, STDIN_FILENO);
-          ::dup2(l.out, STDOUT_FILENO);
-          ::execl(debian_python, debian_python, script.c_str(), port.c_str(), nullptr);
-        }) {}
-  std::string ask(const std::string& line) {
-    process_.say(line);
-    return process_.hear();
-  }
-  void say(const std::string& line) { process_.say(line); }
-  std::string hear() { return process_.hear(); }
-  void kill() { process_.kill(); }
-
- private:
-  file_test::other_process process_;
+struct pymysql_peer : python_peer {
+  explicit pymysql_peer(const mariadb_server& s) : python_peer("pymysql/peer.py", s.port()) {}
 };
 
 // How the peer takes and frees the lock "x" of a strategy.
@@ -54,8 +33,7 @@ class pymysql : public testing::TestWithParam<by_hand> {
  protected:
   void SetUp() override {
     if (!mariadb_server::installed()) GTEST_SKIP() << mariadb_server::not_installed;
-    static const bool has_package =
-        testkit::run_program({{debian_python, "-c", "import pymysql"}, {}, "/dev/null"}) == 0;
+    static const bool has_package = has_python_package("pymysql");
     if (!has_package) GTEST_SKIP() << "skipped: python3-pymysql is not installed";
     server.emplace();
     mine.emplace(open());

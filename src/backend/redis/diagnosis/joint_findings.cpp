@@ -14,6 +14,12 @@ joint_findings::joint_findings(std::vector<std::string> names, seam::findings_ha
   }
 }
 
+void joint_findings::start(std::unique_ptr<joint_findings> made, const diagnosis& diagnose) {
+  joint_findings& all = *made.release();
+  const std::size_t count = all.parts_.size();  // the last one may answer at once
+  for (std::size_t i = 0; i < count; ++i) diagnose(i, all.parts_[i]);
+}
+
 void joint_findings::one::on_result(std::vector<finding> all) {
   home->note([&] { found = std::move(all); });
 }

@@ -1,5 +1,7 @@
 // The findings of several servers, or of several deployments, told together.
 #pragma once
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,14 +11,15 @@
 namespace holdfast::redis {
 
 // A finding that all have in common is reported once; every other finding names whose it is. What
-// cannot be examined is a bad finding of its own. Made with new; deletes itself once it has told.
+// cannot be examined is a bad finding of its own.
 class joint_findings : private seam::awaited_answers {
  public:
   joint_findings(std::vector<std::string> names, seam::findings_handler& to);
-  seam::findings_handler& part(std::size_t i) noexcept { return parts_[i]; }
-
- protected:
   ~joint_findings() override = default;
+
+  using diagnosis = std::function<void(std::size_t, seam::findings_handler&)>;
+  // Diagnoses each of them by its number. The last answer deletes the findings.
+  static void start(std::unique_ptr<joint_findings>, const diagnosis&);
 
  private:
   struct one final : seam::findings_handler {

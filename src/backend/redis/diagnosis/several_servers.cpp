@@ -43,9 +43,10 @@ class findings_of_servers final : public joint_findings {
 void start_diagnosis(std::span<transport* const> nodes, const std::vector<std::string>& names,
                      const endpoint& e, std::span<const layout_needs> of_layouts,
                      bool are_in_cluster, seam::findings_handler& to) {
-  joint_findings& all = *new findings_of_servers(nodes, names, are_in_cluster, to);
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    start_diagnosis(*nodes[i], e, of_layouts, are_in_cluster, all.part(i));
+  joint_findings::start(std::make_unique<findings_of_servers>(nodes, names, are_in_cluster, to),
+                        [&](std::size_t i, seam::findings_handler& part) {
+                          start_diagnosis(*nodes[i], e, of_layouts, are_in_cluster, part);
+                        });
 }
 
 }  // namespace holdfast::redis

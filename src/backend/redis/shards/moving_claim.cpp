@@ -25,6 +25,12 @@ using base::time_point;
 // inside a call of a handler: that event is handled after the call. Calls of the sink are collected
 // meanwhile, and one thread at a time makes them, in order.
 //
+// The order of the mutexes: handler_mutex_ of one claim, then that of a shard or queue_mutex_. A
+// thread that handles an event calls verbs of the shards with handler_mutex_ locked. A shard has
+// unlocked its own mutex when it calls a handler, and inside a verb it calls the handlers of the
+// claim of that verb only. So no thread waits for another claim's handler_mutex_ while it has one,
+// and claims that move in opposite directions cannot deadlock. The sink is called with none locked.
+//
 //   state      | entered by              | left by
 //   -----------+-------------------------+--------------------------------------------------------
 //   idle       | the last answer         | acquire
@@ -83,7 +89,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
 
  private:
   enum class state : unsigned char { idle, at_former, at_present, raising, held, leaving };
-  enum class outcome : unsigned char { ended, refused, begin_again };
+  enum class outcome : unsigned char { ended, withdrawn, refused, begin_again };
 
   // The claim at one of the two shards.
   struct side final : seam::claim_sink {
@@ -292,7 +298,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     leave();
   }
   void withdraw() {
-    outcome_ = outcome::ended;
+    outcome_ = outcome::withdrawn;
     leave();
   }
 
@@ -309,18 +315,25 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     s.attend();
   }
 
-  // A refusal keeps its own reason; a release is answered with what the shards report. A shard ends
-  // a claim by itself only when the client is closed.
+  // A shard ends a claim by itself only when the client is closed.
   void on_ended(side& s, const failure& why) {
     const bool was_granted = std::exchange(s.holds, false);
     if (state_ == state::leaving) {
-      if (outcome_ == outcome::ended && why.code && !why_.code) why_ = why;
+      if (reports(why) && !why_.code) why_ = why;
       return go_on_leaving();
     }
     s.is_lost = s.is_lost || was_granted;
     if (state_ == state::raising) return refuse(why);
     if (state_ == state::held || state_ == state::idle || was_granted) return;
     is_cancelled_ ? withdraw() : refuse(why);
+  }
+
+  // A refusal keeps its own reason; a release and a withdrawal are answered with what the shards
+  // report. A request that was cancelled has not been granted, so it is no failure of it if the
+  // lease of its former shard has expired meanwhile.
+  bool reports(const failure& why) const noexcept {
+    if (outcome_ == outcome::withdrawn) return why.code && why.code != errc::not_held;
+    return outcome_ == outcome::ended && why.code;
   }
 
   void go_on_leaving() {
@@ -332,7 +345,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     state_ = state::idle;
     if (outcome_ == outcome::refused && !is_cancelled_)
       return tell([why = why_](seam::claim_sink& to) { to.on_refused(why); });
-    tell([why = outcome_ == outcome::ended ? why_ : failure()](seam::claim_sink& to) {
+    tell([why = outcome_ == outcome::refused ? failure() : why_](seam::claim_sink& to) {
       to.on_ended(why);
     });
   }

@@ -83,9 +83,10 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
     if (!first.code) first = std::move(why);
   }
   if (out.size() == all_.size()) throw lock_error(first.code, {"open", {}, url_text, first.text});
-  for (const std::string& text : out)
-    base::log(log_, log_level::warning,
-              url_text + ": opened without a shard, whose locks have to wait for it: " + text);
+  for (const std::string& text : out) {
+    std::string line = url_text + ": opened without a shard, whose locks have to wait for it: ";
+    base::log(log_, log_level::warning, line += text);
+  }
   check_lists(url_text);
 }
 
@@ -145,8 +146,10 @@ void shards::flush() {
 void shards::diagnose(seam::findings_handler& to) {
   std::vector<std::string> names;
   for (const weighted_name& n : lists_.present) names.push_back("shard " + n.name);
-  auto& parts = *new joint_findings(std::move(names), to);
-  for (std::size_t i = 0; i < all_.size(); ++i) all_[i]->diagnose(parts.part(i));
+  joint_findings::start(std::make_unique<joint_findings>(std::move(names), to),
+                        [this](std::size_t i, seam::findings_handler& one) {
+                          all_[i]->diagnose(one);
+                        });
 }
 
 // Shards that answer come first: one that does not answer takes all the time that is left. A

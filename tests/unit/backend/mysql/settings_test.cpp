@@ -5,33 +5,21 @@
 #include <string>
 #include <utility>
 
-#include "testkit/manual_environment.hpp"
+#include "tests/unit/backend/settings_fixture.hpp"
 
 namespace holdfast::mysql {
 namespace {
 
 using namespace std::chrono_literals;
 
+using settings_unit::refusal;
+
 settings settings_of_mysql(std::string_view text, std::string_view password = {}) {
-  static testkit::manual_environment env;
-  const url where = url::parse(text);
-  std::vector<url::option> own;
-  const seam::client_options common = seam::read_client_options(where, own);
-  return read_settings({where, common, own, password, env, {}});
+  return settings_unit::settings_of(read_settings, text, password);
 }
 
-struct refusal {
-  std::error_code code;
-  std::string text;
-};
-
-refusal refusal_by_mysql(const std::string& text) {
-  try {
-    settings_of_mysql(text);
-    return {};
-  } catch (const lock_error& e) {
-    return {e.code(), e.what()};
-  }
+refusal refusal_by_mysql(std::string_view text) {
+  return settings_unit::refusal_by(read_settings, text);
 }
 
 TEST(mysql_settings, of_a_plain_url) {

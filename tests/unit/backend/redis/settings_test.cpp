@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/manual_environment.hpp"
 #include "testkit/servers/scratch_folder.hpp"
+#include "tests/unit/backend/settings_fixture.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -19,21 +19,13 @@ namespace {
 using namespace std::chrono_literals;
 
 settings settings_of(std::string_view text) {
-  static testkit::manual_environment env;
-  const url where = url::parse(text);
-  std::vector<url::option> own;
-  const seam::client_options common = seam::read_client_options(where, own);
-  return read_settings({where, common, own, {}, env, {}});
+  return settings_unit::settings_of(read_settings, text);
 }
 
 // The code of the refusal and what it says; empty when nothing is refused.
 std::string refusal_of(std::string_view text) {
-  try {
-    settings_of(text);
-    return "";
-  } catch (const lock_error& e) {
-    return e.code().message() + ": " + e.what();
-  }
+  const settings_unit::refusal r = settings_unit::refusal_by(read_settings, text);
+  return r.code ? r.code.message() + ": " + r.text : "";
 }
 
 TEST(redis_settings, defaults_are_database_0_of_one_host_without_tls) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/manual_environment.hpp"
+#include "tests/unit/backend/settings_fixture.hpp"
 
 namespace holdfast::zookeeper {
 namespace {
@@ -14,20 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 
 settings settings_of_zookeeper(std::string_view text, std::string_view password = {}) {
-  static testkit::manual_environment env;
-  const url where = url::parse(text);
-  std::vector<url::option> own;
-  const seam::client_options common = seam::read_client_options(where, own);
-  return read_settings({where, common, own, password, env, {}});
+  return settings_unit::settings_of(read_settings, text, password);
 }
 
 std::string refusal_by_zookeeper(std::string_view text) {
-  try {
-    settings_of_zookeeper(text);
-    return "";
-  } catch (const lock_error& e) {
-    return e.what();
-  }
+  return settings_unit::refusal_by(read_settings, text).text;
 }
 
 TEST(zookeeper_settings, of_a_plain_url) {

@@ -190,9 +190,10 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   if (c) c->on_reply(r, std::move(text), context.now, context.events);
 }
 
-// A request that is given up after its op-timeout is then not reported as one without an answer.
+// A request that is given up after its op-timeout is then not reported as one without an answer. A
+// late reply is about an earlier request.
 void strategy::note_obstacle(claim& c, const retrying_reply& r, const std::string& text) {
-  if (r.to == retrying_operation::renew) return;
+  if (r.to == retrying_operation::renew || r.epoch != c.recipe().epoch()) return;
   if (r.what != verdict::not_now || text.empty()) return c.obstacle.reset();
   c.obstacle = std::make_unique<const std::string>(text);
 }
@@ -220,7 +221,7 @@ void strategy::on_cut(request& q, const reply_context& context) {
   const std::uint32_t epoch = q.epoch;
   give_back(q);
   if (!c || is_renewal) return;  // the core repeats a renewal
-  c->obstacle.reset();
+  if (c->recipe().epoch() == epoch) c->obstacle.reset();
   c->on([&](retrying_recipe& r) { return r.on_cut(epoch, context.now, rules()); }, context.now,
         context.events);
 }

@@ -230,6 +230,23 @@ TEST_F(mysql_row, an_attempt_that_the_server_never_executes_reports_the_servers_
   EXPECT_NE(t.sink.reason.find("make room on the server"), std::string::npos) << t.sink.reason;
 }
 
+TEST_F(mysql_row, a_late_reply_is_not_the_reason_for_the_failure_of_the_next_attempt) {
+  t.acquire();
+  t.run([&](time_point now, base::event_queue& events) {
+    t.s->end_claims(errc::unavailable, "it was given up", now, events);
+  });
+  t.acquire();
+  t.pass(1s);
+  t.reply(0, error(1114));
+  ASSERT_TRUE(t.awaits(0, "SET owner=x''"));
+  t.reply(0, granted_row(0));
+  ASSERT_TRUE(t.awaits(0, "grant_number="));
+  (void)t.sink.take();
+  t.pass(op_timeout - 500ms);
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_EQ(t.sink.reason.find("make room on the server"), std::string::npos) << t.sink.reason;
+}
+
 TEST_F(mysql_row, a_try_does_not_overtake_the_release_before_it) {
   t.acquire();
   t.reply(0, granted_row(1));

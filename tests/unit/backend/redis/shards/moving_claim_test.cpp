@@ -85,6 +85,24 @@ TEST_F(redis_moving_claim, a_cancelled_wait_leaves_nothing) {
   }
 }
 
+TEST_F(redis_moving_claim, a_cancelled_wait_is_no_failure_where_the_former_lease_has_expired) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  c.acquire();
+  shards.pass(11s);
+  c.claim.cancel();
+  EXPECT_EQ(c.sink.log, "ended ");
+  EXPECT_FALSE(shards.former.holder);
+  o.release();
+}
+
+TEST_F(redis_moving_claim, a_release_reports_that_the_leases_have_expired) {
+  c.acquire();
+  shards.pass(11s);
+  c.claim.release(nullptr);
+  EXPECT_EQ(c.sink.log, "granted not-held ");
+}
+
 TEST_F(redis_moving_claim, is_extended_once_both_shards_have_confirmed) {
   c.acquire();
   shards.former.answers = false;

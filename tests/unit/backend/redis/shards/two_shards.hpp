@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "backend/redis/grant_counters.hpp"
 #include "backend/redis/shards/moving_claim.hpp"
+#include "tests/unit/backend/redis/shards/bare_shard.hpp"
 
 namespace holdfast::redis {
 
 // One lock at one shard: a holder, waiters in order, and a counter. Renewals are confirmed while
 // `answers` is true.
-class shard_model final : public seam::lock_store, public seam::connection, private grant_counters {
+class shard_model final : public bare_shard {
  public:
   explicit shard_model(std::int64_t first) : counter(first) {}
 
@@ -29,39 +29,32 @@ class shard_model final : public seam::lock_store, public seam::connection, priv
       sink.on_ended({});
     }
     void renew(base::duration how_long, std::uint32_t ticket) override {
-      if (home.answers) sink.on_extended(home.now + how_long, ticket);
+      if (!home.answers) return;
+      deadline = home.now + how_long;
+      sink.on_extended(deadline, ticket);
     }
     void release(const seam::successor*) override {
       if (home.holder == this) home.pass_on();
-      sink.on_ended({});
+      const bool has_expired = deadline <= home.now;
+      sink.on_ended(has_expired ? base::failure{errc::not_held, {}} : base::failure());
     }
     std::string owner() const override { return "owner"; }
 
     shard_model& home;
     seam::claim_sink& sink;
     base::duration ttl{};
+    base::time_point deadline{};
   };
 
-  // lock_store
-  const seam::capabilities& can() const noexcept override { return abilities_; }
   std::unique_ptr<seam::claim> open(std::string_view, seam::claim_sink& s) override {
     return std::make_unique<claim>(*this, s);
   }
-  void inspect(std::string_view, seam::holders_handler& to) override { to.on_result({}); }
-  void holders(std::string_view, seam::holders_handler& to) override { to.on_result({}); }
-  void break_lock(std::string_view, std::string_view, seam::decision_handler& to) override {
-    to.on_result(false);
-  }
-  // connection
-  void diagnose(seam::findings_handler& to) override { to.on_result({}); }
-  bool close(base::time_point) override { return true; }
-  void forked() noexcept override {}
 
   void grant_to(claim& c) {
     holder = &c;
     seam::grant g;
     g.number = ++counter;
-    g.deadline = now + c.ttl;
+    g.deadline = c.deadline = now + c.ttl;
     g.received_at = now;
     c.sink.on_granted(g);
   }
@@ -80,16 +73,11 @@ class shard_model final : public seam::lock_store, public seam::connection, priv
   std::deque<claim*> waiting;
 
  private:
-  void* find_extension(const std::type_info& wanted) noexcept override {
-    return offer<grant_counters>(*this, wanted);
-  }
   void raise(std::string_view, std::int64_t least, seam::decision_handler& to) override {
     if (!raises) return to.on_failed({errc::unavailable, "no answer"});
     counter = std::max(counter, least);
     to.on_result(true);
   }
-
-  seam::capabilities abilities_;
 };
 
 // The reports of the claim, as words.
@@ -108,7 +96,9 @@ struct recorded_sink final : seam::claim_sink {
   void on_doubtful() override { log += "doubtful "; }
   void on_lost(std::error_code) override { log += "lost "; }
   void on_contended() override { log += "contended "; }
-  void on_ended(base::failure) override { log += "ended "; }
+  void on_ended(base::failure why) override {
+    log += why.code == errc::not_held ? "not-held " : "ended ";
+  }
 
   seam::grant granted;
   base::time_point deadline{};

@@ -6,7 +6,18 @@
 namespace holdfast::redis {
 namespace {
 
-using redis_transport = two_transports;
+class redis_transport : public two_transports {
+ protected:
+  std::unique_ptr<subscription> subscribe(std::string_view channel, message_handler& to,
+                                          channel_kind kind = channel_kind::plain) {
+    const std::lock_guard guard(reactor.mutex());
+    return one.subscribe(channel, to, net.now(), kind);
+  }
+  void unsubscribe(std::unique_ptr<subscription>& channel) {
+    const std::lock_guard guard(reactor.mutex());
+    channel.reset();
+  }
+};
 
 TEST_F(redis_transport, opens_each_server_by_itself) {
   open(one);
@@ -150,11 +161,7 @@ TEST_F(redis_transport, that_is_not_open_in_time_reports_why_the_attempt_before_
 
 TEST_F(redis_transport, subscribes_in_the_handshake_and_later) {
   early_or_late early, late;
-  std::unique_ptr<subscription> first_channel, second_channel;
-  {
-    const std::lock_guard guard(reactor.mutex());
-    first_channel = one.subscribe("early", early, net.now());
-  }
+  auto first_channel = subscribe("early", early);
   EXPECT_TRUE(net.lines.empty());
   open(one, lane::messages);
   greet(0);
@@ -165,34 +172,23 @@ TEST_F(redis_transport, subscribes_in_the_handshake_and_later) {
   net.reply(1, "*3\r\n$9\r\nsubscribe\r\n$5\r\nearly\r\n:1\r\n");
   EXPECT_EQ(a.take_log(), "ready1 ");
   EXPECT_EQ(early.heard, "+ ");
-  {
-    const std::lock_guard guard(reactor.mutex());
-    second_channel = one.subscribe("late", late, net.now());
-    EXPECT_TRUE(first_channel->is_active());
-    EXPECT_FALSE(second_channel->is_active());
-  }
+  auto second_channel = subscribe("late", late);
+  EXPECT_TRUE(first_channel->is_active());
+  EXPECT_FALSE(second_channel->is_active());
   EXPECT_EQ(net.received(1), "SUBSCRIBE late");
   net.reply(1, "*3\r\n$9\r\nsubscribe\r\n$4\r\nlate\r\n:2\r\n");
   net.reply(1, "*3\r\n$7\r\nmessage\r\n$4\r\nlate\r\n$1\r\nx\r\n");
   EXPECT_EQ(late.heard, "+ x ");
   EXPECT_EQ(early.heard, "+ ");
-  {
-    const std::lock_guard guard(reactor.mutex());
-    second_channel.reset();
-  }
+  unsubscribe(second_channel);
   net.time.advance(1s);
   EXPECT_EQ(net.received(1), "UNSUBSCRIBE late");
-  const std::lock_guard guard(reactor.mutex());
-  first_channel.reset();
+  unsubscribe(first_channel);
 }
 
 TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them) {
   early_or_late handler;
-  std::unique_ptr<subscription> channel;
-  {
-    const std::lock_guard guard(reactor.mutex());
-    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
-  }
+  auto channel = subscribe("{x}", handler, channel_kind::sharded);
   open(one, lane::messages);
   greet(0);
   greet_as_redis_7(1);
@@ -208,10 +204,7 @@ TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them
   EXPECT_NE(net.received(1).find("SSUBSCRIBE {x}"), std::string::npos);
   net.reply(1, confirmed("ssubscribe"));
   EXPECT_EQ(handler.heard, "+ m - + ");
-  {
-    const std::lock_guard guard(reactor.mutex());
-    channel.reset();
-  }
+  unsubscribe(channel);
   net.time.advance(1s);
   EXPECT_NE(net.received(1).find("SUNSUBSCRIBE {x}"), std::string::npos);
   net.reply(1, confirmed("sunsubscribe"));
@@ -221,36 +214,26 @@ TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them
 
 TEST_F(redis_transport, subscribes_to_plain_channels_without_the_right_to_sharded_ones) {
   early_or_late handler;
-  std::unique_ptr<subscription> channel;
   open(one, lane::messages);
   greet(0);
   greet_as_redis_7(1);
-  {
-    const std::lock_guard guard(reactor.mutex());
-    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
-  }
+  auto channel = subscribe("{x}", handler, channel_kind::sharded);
   EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
   net.reply(1, "-NOPERM this user has no permissions to run the 'ssubscribe' command\r\n");
   EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
   net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
   EXPECT_EQ(handler.heard, "+ ");
-  const std::lock_guard guard(reactor.mutex());
-  channel.reset();
+  unsubscribe(channel);
 }
 
 TEST_F(redis_transport, subscribes_to_sharded_channels_of_an_older_server_as_to_others) {
   early_or_late handler;
-  std::unique_ptr<subscription> channel;
   open(one, lane::messages);
   greet(0);
   greet(1);
-  {
-    const std::lock_guard guard(reactor.mutex());
-    channel = one.subscribe("{x}", handler, net.now(), channel_kind::sharded);
-  }
+  auto channel = subscribe("{x}", handler, channel_kind::sharded);
   EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
-  const std::lock_guard guard(reactor.mutex());
-  channel.reset();
+  unsubscribe(channel);
 }
 
 TEST_F(redis_transport, asks_for_the_clock_unless_a_sample_is_fresh_or_on_its_way) {
