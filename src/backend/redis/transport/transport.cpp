@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/redis/transport/server_info.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -358,6 +359,7 @@ void transport::drop_unused_subscriptions(time_point now) {
 }
 
 bool transport::is_sharded(std::string_view channel) const noexcept {
+  if (base::planted(base::mutant::plain_channel_in_cluster)) return false;
   return messages_.server().has_sharded_channels && !lacks_sharded_right_ &&
          subscriptions_.is_sharded(channel);
 }
