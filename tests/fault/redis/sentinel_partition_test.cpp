@@ -9,7 +9,7 @@ namespace {
 
 // The sentinels and the replicas log in as this user, so they reach the master no longer: to them,
 // an error is no reply to PING. A replica that reconnects gets no data.
-void cut_off(redis_server& master) {
+void isolate(redis_server& master) {
   forbid_demotion(master);
   master.command({"ACL", "SETUSER", "testkit", "-ping", "-psync", "-sync"});
   master.command({"CLIENT", "KILL", "TYPE", "replica"});
@@ -33,7 +33,7 @@ class redis_sentinel_partition : public on_sentinel {
       EXPECT_FALSE(held.held());
       return got;
     });
-    cut_off(former);
+    isolate(former);
     redis_server& promoted = s.wait_until_promoted();
     const told t = told_by([&] { (void)beside.mutex("y").try_acquire(); });
     EXPECT_EQ(t.code, errc::unavailable) << t.text;
@@ -55,7 +55,7 @@ TEST_F(redis_sentinel_partition, two_hold_a_lock_and_the_guard_refuses_the_stale
   redis_server& former = s.master();
   const auto beside = open_beside(former, "ttl=10m"), other = open(s);
   s.wait_until_copied();
-  cut_off(former);
+  isolate(former);
   const lease stale = beside.mutex("x").acquire();
   const auto granted = lease_clock::now();
   redis_server& promoted = s.wait_until_promoted();
