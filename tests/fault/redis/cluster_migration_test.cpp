@@ -145,9 +145,8 @@ TEST_F(redis_cluster_migration, a_waiter_of_redisson_is_woken_by_a_message_of_th
     });
   };
   auto held = mine.semaphore(name, 1).acquire();
-  auto next = std::async(std::launch::async, [s = other.semaphore(name, 1)] {
-    return s.try_acquire_for(2min);
-  });
+  auto next = std::async(std::launch::async,
+                         [s = other.semaphore(name, 1)] { return s.try_acquire_for(2min); });
   EXPECT_TRUE(eventually_subscribed_at(source()));
   move();
   EXPECT_TRUE(eventually_subscribed_at(target()));

@@ -24,9 +24,9 @@ class redis_cluster_partition : public on_cluster {
       map += joined({map.empty() ? "" : ",", address_of(c_->server(i).port()), "=",
                      address_of(links_[i].port())});
     }
-    return client::open(joined({"redis+cluster://", address_of(master().port()),
-                                "?op-timeout=3s&connect-timeout=1s&retry-base=2ms&ttl=", ttl,
-                                "&map=", map}));
+    return client::open(
+        joined({"redis+cluster://", address_of(master().port()),
+                "?op-timeout=3s&connect-timeout=1s&retry-base=2ms&ttl=", ttl, "&map=", map}));
   }
   redis_server& master() { return c_->server(former_); }
 

@@ -109,9 +109,8 @@ TEST_F(redis_network, a_waiter_that_is_removed_while_it_does_not_listen_is_serve
   behind_a_proxy on;
   const auto c = client::open(on.proxy.url() + quick_with("ttl=1m"));
   auto held = on.other.mutex("x").acquire();
-  auto next = std::async(std::launch::async, [m = c.mutex("x")] {
-    return m.try_acquire_for(in_bounds);
-  });
+  auto next =
+      std::async(std::launch::async, [m = c.mutex("x")] { return m.try_acquire_for(in_bounds); });
   EXPECT_TRUE(eventually_in_line(on.server, 1));
   on.proxy.refuse(true);
   on.server.command({"CLIENT", "KILL", "TYPE", "pubsub"});

@@ -296,8 +296,8 @@ TEST_F(redis_shard_file, one_server_by_its_socket_and_by_its_port_is_refused) {
 }
 
 TEST_F(redis_shard_file, two_databases_of_one_server_may_be_two_shards) {
-  const std::string at = written("a " + servers_[0].url() + "?db=1\nb " + servers_[0].url() +
-                                 "?db=2\n");
+  const std::string at =
+      written("a " + servers_[0].url() + "?db=1\nb " + servers_[0].url() + "?db=2\n");
   const auto c = client::open(at), other = client::open(at);
   for (int i = 0; i < 20; ++i) {
     const std::string name = "lock" + std::to_string(i);
