@@ -108,5 +108,19 @@ TEST_F(redis_cluster_partition, a_waiter_on_the_smaller_side_is_served_after_it_
   EXPECT_GT(waiter.served().token(), token);
 }
 
+// The clients reach all nodes.
+TEST_F(redis_cluster_partition, contenders_exclude_each_other_while_each_master_is_cut_off) {
+  const auto url = c_->url() + quick + "&ttl=20s";
+  contenders all({url, url}, {});
+  for (std::size_t master = 0; master < 3; ++master) {
+    all.wait_for_plays(30);
+    c_->cut_off(master);
+    c_->wait_until_failed_over(master);
+    all.wait_for_plays(30);
+    c_->reconnect(master);
+    c_->wait_until_replica(master);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::redis_test

@@ -84,5 +84,16 @@ TEST_F(redis_sentinel_partition, with_min_replicas_the_former_master_refuses) {
   expect_left_to_the_promoted(s, "ttl=10s");
 }
 
+// The clients reach both masters, and the sentinels.
+TEST_F(redis_sentinel_partition, contenders_with_replicas_exclude_each_other) {
+  sentinel_servers s(quick_failover);
+  const auto url = s.url() + quick + "&ttl=20s&replicas=1";
+  contenders all({url, url}, {});
+  all.wait_for_plays(30);
+  isolate(s.master());
+  s.wait_until_promoted();
+  all.wait_for_plays(30);
+}
+
 }  // namespace
 }  // namespace holdfast::redis_test
