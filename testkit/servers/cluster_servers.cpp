@@ -299,22 +299,23 @@ void cluster_servers::wait_until_all_agree() {
 }
 
 // Two nodes have two links, and each carries the messages of the node that made it and the replies.
+// The proxy goes on listening: a node that connects to a closed port of its own kernel may be given
+// this port, and connect to itself.
 void cluster_servers::cut_off(std::size_t i) {
   cut_off_.insert(i);
-  flow without_it;
-  without_it.admits = [sender = id(i)](std::string_view messages, const proxied_connection&) {
+  flow to_it, to_others;
+  to_it.admits = [](std::string_view, const proxied_connection&) { return false; };
+  to_others.admits = [sender = id(i)](std::string_view messages, const proxied_connection&) {
     return !are_sent_by(sender, messages);
   };
-  for (std::size_t other = 0; other < buses_.size(); ++other)
-    if (other != i) buses_[other]->set(direction::to_server, without_it);
-  buses_.at(i)->refuse(true);
-  buses_[i]->reset_all();
+  for (std::size_t each = 0; each < buses_.size(); ++each)
+    buses_[each]->set(direction::to_server, each == i ? to_it : to_others);
+  buses_.at(i)->reset_all();
 }
 
 void cluster_servers::reconnect(std::size_t i) {
   cut_off_.erase(i);
   for (const auto& bus : buses_) bus->set(direction::to_server, flow());
-  buses_.at(i)->refuse(false);
 }
 
 // The target is marked first: a client that the source redirects is not sent back.

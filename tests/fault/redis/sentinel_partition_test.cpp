@@ -7,11 +7,18 @@
 namespace holdfast::redis_test {
 namespace {
 
-// The sentinels and the replicas log in as this user, so they reach the master no longer: to them,
-// an error is no reply to PING. A replica that reconnects gets no data.
-void isolate(redis_server& master) {
+// The sentinels log in as the user testkit, and take an error for no reply to PING. The replicas log
+// in as a user of their own from here on, whom all servers know but this master: they keep what they
+// have received from it, and how much that is.
+void isolate(sentinel_servers& s) {
+  for (std::size_t i = 0; i < sentinel_servers::servers; ++i) {
+    s.server(i).command({"ACL", "SETUSER", "replicator", "on", "nopass", "~*", "&*", "+@all"});
+    s.server(i).command({"CONFIG", "SET", "masteruser", "replicator"});
+  }
+  redis_server& master = s.master();
   forbid_demotion(master);
-  master.command({"ACL", "SETUSER", "testkit", "-ping", "-psync", "-sync"});
+  master.command({"ACL", "SETUSER", "testkit", "-ping"});
+  master.command({"ACL", "SETUSER", "replicator", "off"});
   master.command({"CLIENT", "KILL", "TYPE", "replica"});
 }
 
@@ -33,7 +40,7 @@ class redis_sentinel_partition : public on_sentinel {
       EXPECT_FALSE(held.held());
       return got;
     });
-    isolate(former);
+    isolate(s);
     redis_server& promoted = s.wait_until_promoted();
     const told t = told_by([&] { (void)beside.mutex("y").try_acquire(); });
     EXPECT_EQ(t.code, errc::unavailable) << t.text;
@@ -55,7 +62,7 @@ TEST_F(redis_sentinel_partition, two_hold_a_lock_and_the_guard_refuses_the_stale
   redis_server& former = s.master();
   const auto beside = open_beside(former, "ttl=10m"), other = open(s);
   s.wait_until_copied();
-  isolate(former);
+  isolate(s);
   const lease stale = beside.mutex("x").acquire();
   const auto granted = lease_clock::now();
   redis_server& promoted = s.wait_until_promoted();
@@ -90,7 +97,7 @@ TEST_F(redis_sentinel_partition, contenders_with_replicas_exclude_each_other) {
   const auto url = s.url() + quick + "&ttl=20s&replicas=1";
   contenders all({url, url}, {});
   all.wait_for_plays(30);
-  isolate(s.master());
+  isolate(s);
   s.wait_until_promoted();
   all.wait_for_plays(30);
 }
