@@ -7,9 +7,9 @@
 namespace holdfast::redis_test {
 namespace {
 
-// The sentinels log in as the user testkit, and take an error for no reply to PING. The replicas log
-// in as a user of their own from here on, whom all servers know but this master: they keep what they
-// have received from it, and how much that is.
+// The sentinels log in as the user testkit, and do not count an error as a reply to PING. From here
+// on the replicas log in as a user of their own, which this master rejects: so they keep their data
+// and their offsets.
 void isolate(sentinel_servers& s) {
   for (std::size_t i = 0; i < sentinel_servers::servers; ++i) {
     s.server(i).command({"ACL", "SETUSER", "replicator", "on", "nopass", "~*", "&*", "+@all"});
