@@ -359,9 +359,9 @@ void transport::drop_unused_subscriptions(time_point now) {
 }
 
 bool transport::is_sharded(std::string_view channel) const noexcept {
-  if (base::planted(base::mutant::plain_channel_in_cluster)) return false;
   return messages_.server().has_sharded_channels && !lacks_sharded_right_ &&
-         subscriptions_.is_sharded(channel);
+         subscriptions_.is_sharded(channel) &&
+         !base::planted(base::mutant::plain_channel_in_cluster);
 }
 
 // The claims that wait poll meanwhile, and are redirected to the server that has the slot now.
