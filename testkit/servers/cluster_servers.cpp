@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "testkit/servers/port.hpp"
+
 namespace holdfast::testkit {
 namespace {
 
@@ -18,18 +20,42 @@ bool is_listed(const cluster_view& view, const std::string& id, const std::strin
   return node && node->is_reachable && node->master == master;
 }
 
+// Whether a node with this id has sent these messages of the bus: each begins with a signature, 36
+// bytes of numbers, and the id.
+bool are_sent_by(std::string_view id, std::string_view messages) {
+  constexpr std::size_t sender_at = 40;
+  return messages.starts_with("RCmb") && messages.size() >= sender_at + id.size() &&
+         messages.substr(sender_at, id.size()) == id;
+}
+
 }  // namespace
 
 cluster_servers::cluster_servers(const cluster_options& options) : options_(options) {
   if (options_.tls) certificates_.emplace(folder_);
   // A master serves 2 s after its start at the earliest. The replicas start meanwhile.
   for (std::size_t i = 0; i < options_.masters * (1 + options_.replicas); ++i) {
-    servers_.push_back(std::make_unique<redis_server>(server_options()));
+    add_server();
     ids_.push_back(checked_command(i, {"CLUSTER", "MYID"}).text);
   }
   join();
   assign_replicas();
   wait_until("do not join", [this] { return is_complete(); });
+}
+
+// The proxy of its bus needs a port before the server has one.
+void cluster_servers::add_server() {
+  redis_options options = server_options();
+  if (options_.can_be_cut) {
+    constexpr int none_yet = 1;
+    buses_.push_back(std::make_unique<tcp_proxy>(none_yet));
+    options.config.push_back("cluster-announce-bus-port " + std::to_string(buses_.back()->port()));
+  }
+  servers_.push_back(std::make_unique<redis_server>(options));
+  if (options_.can_be_cut) buses_.back()->route_to(servers_.back()->port() + bus_offset);
+}
+
+std::string cluster_servers::bus_port(std::size_t i) const {
+  return std::to_string(options_.can_be_cut ? buses_[i]->port() : servers_[i]->port() + bus_offset);
 }
 
 // Replicas log in to their master as the user that the test itself uses.
@@ -73,7 +99,8 @@ void cluster_servers::join() {
   }
   for (std::size_t i = 0; i < servers_.size(); ++i)
     for (std::size_t other = i + 1; other < servers_.size(); ++other)
-      checked_command(i, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(server(other).port())});
+      checked_command(i, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(server(other).port()),
+                          bus_port(other)});
 }
 
 void cluster_servers::assign_replicas() {
@@ -134,7 +161,7 @@ std::size_t cluster_servers::server_with(const std::string& id) const {
 std::vector<std::size_t> cluster_servers::running() const {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < servers_.size(); ++i)
-    if (servers_[i]->is_running()) all.push_back(i);
+    if (servers_[i]->is_running() && !cut_off_.contains(i)) all.push_back(i);
   return all;
 }
 
@@ -269,6 +296,26 @@ void cluster_servers::wait_until_copied(std::size_t master) {
 
 void cluster_servers::wait_until_all_agree() {
   wait_until("do not agree", [this] { return all_agree(); });
+}
+
+// Two nodes have two links, and each carries the messages of the node that made it and the replies.
+// The proxy goes on listening: a node that connects to a closed port of its own kernel may be given
+// this port, and connect to itself.
+void cluster_servers::cut_off(std::size_t i) {
+  cut_off_.insert(i);
+  flow to_it, to_others;
+  to_it.admits = [](std::string_view, const proxied_connection&) { return false; };
+  to_others.admits = [sender = id(i)](std::string_view messages, const proxied_connection&) {
+    return !are_sent_by(sender, messages);
+  };
+  for (std::size_t each = 0; each < buses_.size(); ++each)
+    buses_[each]->set(direction::to_server, each == i ? to_it : to_others);
+  buses_.at(i)->reset_all();
+}
+
+void cluster_servers::reconnect(std::size_t i) {
+  cut_off_.erase(i);
+  for (const auto& bus : buses_) bus->set(direction::to_server, flow());
 }
 
 // The target is marked first: a client that the source redirects is not sent back.

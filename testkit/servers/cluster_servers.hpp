@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "testkit/servers/certificates.hpp"
 #include "testkit/servers/cluster_view.hpp"
 #include "testkit/servers/redis_server.hpp"
+#include "testkit/servers/tcp_proxy.hpp"
 
 namespace holdfast::testkit {
 
@@ -21,6 +23,7 @@ struct cluster_options {
   std::chrono::milliseconds node_timeout{1000};
   bool full_coverage = true;  // while one slot has no server, the nodes serve no slot
   bool tls = false;           // clients and nodes speak TLS, with certificates of one CA
+  bool can_be_cut = false;    // see cut_off(); not with tls
   redis_options servers{};
 };
 
@@ -66,6 +69,12 @@ class cluster_servers {
   // master is killed, they also agree before they detect it: see wait_until_failed_over().
   void wait_until_all_agree();
 
+  // A partition: this node and all others receive no messages from each other until reconnect().
+  // Clients reach all of them, and a replica still receives what its master writes. A node that is
+  // cut off does not count as running. Only with can_be_cut.
+  void cut_off(std::size_t i);
+  void reconnect(std::size_t i);
+
   // A slot is moved in three steps, and a test may do anything between them. They throw
   // std::runtime_error when a server returns an error.
   void mark_migrating(int slot, std::size_t from, std::size_t to);
@@ -82,7 +91,9 @@ class cluster_servers {
 
  private:
   redis_options server_options() const;
+  void add_server();
   void join();
+  std::string bus_port(std::size_t i) const;
   void assign_replicas();
   bool is_complete();
   bool lists_all(const cluster_view&) const;
@@ -107,6 +118,8 @@ class cluster_servers {
   scratch_folder folder_;
   std::optional<certificates> certificates_;
   std::vector<std::unique_ptr<redis_server>> servers_;
+  std::vector<std::unique_ptr<tcp_proxy>> buses_;  // of the servers; empty without can_be_cut
+  std::set<std::size_t> cut_off_;
   std::vector<std::string> ids_;
 };
 

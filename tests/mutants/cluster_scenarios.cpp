@@ -3,6 +3,7 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include "tests/unit/backend/redis/layouts/string/two_nodes.hpp"
 #include "tests/unit/backend/redis/topologies/some_nodes.hpp"
+#include "tests/unit/backend/redis/transport/two_transports.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -30,9 +31,43 @@ std::string the_present_master_renews() {
   return c.log == "granted doubtful lost " ? "" : "a master that was replaced renews: " + c.log;
 }
 
+// A node of Redis 7.0 or later: the second connection to it is that for messages.
+class node_with_sharded_channels final : public redis::two_transports {
+ public:
+  node_with_sharded_channels() {
+    open(one, redis::lane::messages);
+    greet(0);
+    greet_as_redis_7(1);
+  }
+  // What the client sends to subscribe to this channel of a lock.
+  std::string request_for(std::string_view channel) {
+    std::unique_ptr<redis::subscription> subscribed;
+    {
+      const std::lock_guard guard(reactor.mutex());
+      subscribed = one.subscribe(channel, handler_, net.now(), redis::channel_kind::sharded);
+    }
+    std::string request = net.received(1);
+    const std::lock_guard guard(reactor.mutex());
+    subscribed.reset();
+    return request;
+  }
+
+ private:
+  void TestBody() override {}
+  redis::early_or_late handler_;
+};
+
+// Releases publish to that channel alone. On real servers the fault test
+// redis_cluster.locks_of_redisson_have_the_channels_of_their_shard shows the same.
+std::string a_waiter_listens_to_the_channel_of_its_shard() {
+  node_with_sharded_channels node;
+  return node.request_for("{x}") == "SSUBSCRIBE {x}" ? "" : "a release does not wake the waiter";
+}
+
 constexpr scenario of_clusters[] = {
     {mutant::former_server_believed, "redis", the_present_master_renews},
     {mutant::older_slot_map_believed, "redis", a_slot_does_not_go_back},
+    {mutant::plain_channel_in_cluster, "redis", a_waiter_listens_to_the_channel_of_its_shard},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/recipes/queueing.hpp"
+#include "tests/unit/backend/redis/on_model.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -33,7 +34,21 @@ std::string a_refused_claim_leaves_the_line() {
   return out.orphan ? "" : "a claim stays in line that nobody has";
 }
 
+// A release removes a waiter whose client does not listen: PUBLISH counts the subscribers of one
+// server, so a client that subscribes anew, there or at another server, is not among them.
+std::string a_waiter_that_did_not_listen_returns_to_the_queue() {
+  redis::on_model world;
+  const client c = world.open("ttl=60s"), d = world.open("ttl=60s");
+  lease held = c.mutex("job").acquire();
+  world.at(1s, [&] {
+    world.model.close_subscribers();
+    held.release();
+  });
+  return d.mutex("job").try_acquire_for(10s) ? "" : "a waiter sleeps though the lock is free";
+}
+
 constexpr scenario of_line[] = {
+    {mutant::removed_waiter_sleeps, "redis", a_waiter_that_did_not_listen_returns_to_the_queue},
     {mutant::refused_claim_stays_queued, "redis", a_refused_claim_leaves_the_line},
 };
 

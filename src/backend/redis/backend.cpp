@@ -136,6 +136,12 @@ void backend::note_unreached(const failure& why) {
   for (transport* t : topology_->nodes()) t->note_refusal(why.text, reactor_.env().now());
 }
 
+backend::reached_server backend::first_server() {
+  const std::lock_guard guard(reactor_.mutex());
+  const transport& t = first_node();
+  return {base::text_of(t.where().where), t.run_id(), t.where().database};
+}
+
 // Waits until nothing is left unanswered, or until then.
 void backend::settle(time_point until) {
   last_replies w(reactor_, layouts_, until);

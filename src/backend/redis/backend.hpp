@@ -41,6 +41,11 @@ class backend final : public seam::connection {
   void note_unreached(const base::failure&);  // it is used all the same, once it answers
   const std::string& text() const noexcept { return settings_.text; }
   transport& first_node() noexcept { return *topology_->nodes().front(); }
+  struct reached_server {
+    std::string address, run_id;  // run_id: empty until it is reached, and if it reports none
+    int database = 0;
+  };
+  reached_server first_server();  // that node's
 
  private:
   class first_connections;

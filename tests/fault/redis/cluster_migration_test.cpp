@@ -131,6 +131,31 @@ TEST_F(redis_cluster_migration, a_waiter_is_served_by_a_release_at_the_new_maste
   }
 }
 
+// A waiter with a subscription tries again 15 s after its last attempt at the earliest: only a
+// message wakes it before.
+TEST_F(redis_cluster_migration, a_waiter_of_redisson_is_woken_by_a_message_of_the_new_master) {
+  if (!testkit::tested_redis().is_at_least(7, 0))
+    GTEST_SKIP() << "skipped: this server has no sharded channels";
+  const std::string name = "{x}.permits", layout = "ttl=10m&layout=redisson";
+  const auto mine = open(layout), other = open(layout);
+  const auto eventually_subscribed_at = [&](redis_server& s) {
+    return eventually([&] {
+      const auto counts = s.command({"PUBSUB", "SHARDNUMSUB", "redisson_sc:" + name});
+      return counts.items.size() == 2 && counts.items[1].number == 1;
+    });
+  };
+  auto held = mine.semaphore(name, 1).acquire();
+  auto next = std::async(std::launch::async,
+                         [s = other.semaphore(name, 1)] { return s.try_acquire_for(2min); });
+  EXPECT_TRUE(eventually_subscribed_at(source()));
+  move();
+  EXPECT_TRUE(eventually_subscribed_at(target()));
+  const auto released = std::chrono::steady_clock::now();
+  held.release();
+  EXPECT_TRUE(next.get());
+  EXPECT_LT(std::chrono::steady_clock::now() - released, 10s);
+}
+
 TEST_F(redis_cluster_migration, a_release_amid_the_move_takes_effect) {
   const auto mine = open(), other = open();
   for (const bool is_awaited : {false, true})

@@ -90,6 +90,25 @@ TEST_F(redis_cluster_opening, fails_after_the_op_timeout_when_all_seeds_are_stop
   EXPECT_THAT(t.text, HasSubstr(text_of_port(one)));
 }
 
+TEST_F(redis_cluster_opening, fails_after_the_op_timeout_when_most_masters_are_dead) {
+  cluster_servers c(masters_only);
+  for (const std::size_t i : {1, 2}) c.server(i).kill_hard();
+  const told t = opened(c.url() + "?op-timeout=3s&connect-timeout=1s");
+  EXPECT_EQ(t.code, errc::unavailable) << t.text;
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_THAT(t.text,
+              AnyOf(HasSubstr(text_of_port(c.server(1))), HasSubstr(text_of_port(c.server(2)))));
+}
+
+TEST_F(redis_cluster_opening, names_the_master_that_requires_another_password) {
+  cluster_servers c(masters_only);
+  c.server(1).command({"CONFIG", "SET", "requirepass", "another"});
+  const told t = opened("redis+cluster://" + text_of_port(c.server(0)) + "?op-timeout=20s");
+  EXPECT_EQ(t.code, errc::refused) << t.text;
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_THAT(t.text, HasSubstr(text_of_port(c.server(1))));
+}
+
 TEST_F(redis_cluster_opening, names_a_server_that_is_no_node_of_a_cluster) {
   redis_server server;
   const told t = opened("redis+cluster://" + text_of_port(server) + "?op-timeout=20s");

@@ -314,6 +314,25 @@ TEST_F(redis_cluster, a_master_that_is_down_concerns_its_own_locks_only) {
   expect_held(kept);
 }
 
+// An administrator empties it.
+TEST_F(redis_cluster, a_master_that_is_emptied_loses_its_own_locks_only) {
+  cluster_servers c(masters_only);
+  const auto mine = open(c, "ttl=10s"), other = open(c);
+  const auto names = names_at_each(c);
+  std::vector<lease> held;
+  for (const std::string& name : names) held.push_back(mine.mutex(name).acquire());
+  waiting_thread waiter(other, names[0]);
+  EXPECT_TRUE(eventually_in_line(c.server(0), 1, names[0]));
+  c.server(0).command({"FLUSHALL"});
+  EXPECT_TRUE(eventually([&] { return held[0].loss_token().stop_requested(); }));
+  EXPECT_FALSE(held[0].held());
+  EXPECT_GT(waiter.served().token(), held[0].token());
+  for (const std::size_t i : {1, 2}) {
+    expect_held(held[i]);
+    EXPECT_FALSE(other.mutex(names[i]).try_acquire()) << names[i];
+  }
+}
+
 TEST_F(redis_cluster, contenders_exclude_each_other_while_connections_are_cut) {
   cluster_servers c(masters_only);
   const std::string url = c.url() + quick + "&ttl=20s";

@@ -127,6 +127,22 @@ TEST_F(redis_cluster_testkit, a_stopped_master_that_was_replaced_agrees_when_it_
   EXPECT_EQ(c.master_of_slot(0), 3U);
 }
 
+TEST_F(redis_cluster_testkit, a_master_that_is_cut_off_refuses_and_is_replaced_until_it_is_back) {
+  cluster_servers c({.can_be_cut = true});
+  const std::size_t former = c.master_of_slot(c.slot_of("foo"));
+  EXPECT_EQ(text_at(c, former, {"SET", "foo", "v"}), "OK");
+  c.wait_until_copied(former);
+  c.cut_off(former);
+  EXPECT_TRUE(eventually([&] {
+    return text_at(c, former, {"GET", "foo"}).find("CLUSTERDOWN") != std::string::npos;
+  }));
+  const std::size_t next = c.wait_until_failed_over(former);
+  EXPECT_EQ(text_at(c, next, {"GET", "foo"}), "v");
+  EXPECT_NE(text_at(c, former, {"GET", "foo"}).find("CLUSTERDOWN"), std::string::npos);
+  c.reconnect(former);
+  c.wait_until_replica(former);
+}
+
 TEST_F(redis_cluster_testkit, other_slots_are_served_without_a_shard_if_full_coverage_is_off) {
   for (const bool full_coverage : {true, false}) {
     cluster_servers c({.replicas = 0, .full_coverage = full_coverage});

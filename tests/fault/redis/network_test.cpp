@@ -1,4 +1,6 @@
 // A network that resets, swallows, delays and delivers late.
+#include <future>
+
 #include "fixture.hpp"
 
 namespace holdfast::redis_test {
@@ -100,6 +102,23 @@ TEST_F(redis_network, a_waiter_that_is_cut_off_does_not_hold_up_the_others) {
   cut_off.request_stop();
   on.proxy.reset_all();
   on.proxy.set_both({});
+}
+
+// PUBLISH counts the clients that listen at that moment: the release removes the waiter.
+TEST_F(redis_network, a_waiter_that_is_removed_while_it_does_not_listen_is_served) {
+  behind_a_proxy on;
+  const auto c = client::open(on.proxy.url() + quick_with("ttl=1m"));
+  auto held = on.other.mutex("x").acquire();
+  auto next =
+      std::async(std::launch::async, [m = c.mutex("x")] { return m.try_acquire_for(in_bounds); });
+  EXPECT_TRUE(eventually_in_line(on.server, 1));
+  on.proxy.refuse(true);
+  on.server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  held.release();
+  EXPECT_TRUE(eventually_in_line(on.server, 0));
+  EXPECT_EQ(on.server.command({"EXISTS", "x"}).number, 0);
+  on.proxy.refuse(false);
+  EXPECT_TRUE(next.get());
 }
 
 TEST_F(redis_network, what_arrives_late_leaves_no_orphan) {

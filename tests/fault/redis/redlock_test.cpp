@@ -261,6 +261,44 @@ TEST_F(redlock, a_server_that_is_named_by_two_addresses_has_one_vote) {
   EXPECT_TRUE(t.code == errc::bad_url || t.code == errc::no_quorum) << t.text;
 }
 
+const redis_options with_steps{.durable = true, .clock_shim = true};
+
+TEST_F(redlock, a_step_of_one_of_five_clocks_lets_no_other_client_in) {
+  redlock_servers s(5, redlock_servers::history::long_running, with_steps);
+  const auto c = open(s), other = open(s);
+  for (const std::chrono::milliseconds step : {1h, -1h}) {
+    auto held = c.mutex("x").acquire();
+    s[0].set_clock(step);
+    EXPECT_FALSE(other.mutex("x").try_acquire());
+    EXPECT_TRUE(held.held());
+    const auto token = held.token();
+    held.release();
+    const auto next = other.mutex("x").try_acquire_for(in_bounds);
+    EXPECT_TRUE(next);
+    EXPECT_GT(next.token(), token);
+    s[0].set_clock(0ms);
+  }
+}
+
+// Redlock cannot exclude that. The token of the later grant is the larger one.
+TEST_F(redlock, steps_of_three_of_five_clocks_admit_two_and_the_guard_refuses_the_stale_write) {
+  redlock_servers s(5, redlock_servers::history::long_running, with_steps);
+  redis_server resource;
+  const auto store = client::open(resource.url());
+  redis_guard guard(store, "value");
+  const auto c = open(s, "&ttl=50s"), other = open(s);
+  const auto stale = c.mutex("x").acquire({.renew = renewal::manual});
+  for (const std::size_t i : {0, 1, 2}) s[i].set_clock(1h);
+  const auto present = other.mutex("x").try_acquire_for(in_bounds);
+  ASSERT_TRUE(present);
+  EXPECT_TRUE(stale.held());
+  EXPECT_GT(present.token(), stale.token());
+  EXPECT_TRUE(guard.write(stale.token(), stale.owner(), "of the first holder"));
+  EXPECT_TRUE(guard.write(present.token(), present.owner(), "of the second holder"));
+  EXPECT_FALSE(guard.write(stale.token(), stale.owner(), "stale"));
+  EXPECT_EQ(resource.command({"GET", "value"}).text, "of the second holder");
+}
+
 TEST_F(redlock, links_that_are_cut_at_random_lose_no_exclusion) {
   redlock_servers s(5);
   std::deque<tcp_proxy> links;

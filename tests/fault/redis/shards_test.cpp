@@ -149,6 +149,24 @@ TEST_F(redis_shards, opening_fails_where_one_shard_never_will_answer) {
   EXPECT_THAT(t.text, HasSubstr("shard b: "));
 }
 
+// As the server's run_id shows. No list of shards is left there.
+TEST_F(redis_shards, opening_fails_where_one_server_is_two_shards) {
+  const std::string one = address_of(servers_[0]);
+  const std::string other = "localhost:" + std::to_string(servers_[0].port());
+  for (const std::string& more : {std::string(), std::string("&names=a,b,c")}) {
+    const told t = told_by([&] {
+      (void)client::open("redis+shards://" + one + ',' + address_of(servers_[1]) + ',' + other +
+                         quick + more);
+    });
+    EXPECT_EQ(t.code, errc::bad_url) << t.text;
+    EXPECT_THAT(t.text, HasSubstr(one));
+    EXPECT_THAT(t.text, HasSubstr(other));
+    EXPECT_THAT(t.text, HasSubstr("are one server"));
+    EXPECT_LT(t.took, in_bounds);
+  }
+  for (redis_server& s : servers_) EXPECT_EQ(s.command({"EXISTS", "holdfast:shards"}).number, 0);
+}
+
 TEST_F(redis_shards, a_list_shows_the_locks_of_all_and_a_break_reaches_each) {
   const auto c = client::open(url("&ttl=5s"));
   std::vector<lease> held;
@@ -265,6 +283,27 @@ TEST_F(redis_shard_file, names_servers_of_several_kinds) {
   EXPECT_GE(counts["a"], 18);
   EXPECT_GE(counts["b"], 5);
   EXPECT_GE(counts["c"], 5);
+}
+
+TEST_F(redis_shard_file, one_server_by_its_socket_and_by_its_port_is_refused) {
+  redis_server& s = servers_[0];
+  const told t = refusal_of("a " + s.socket_url() + "\nb " + s.url() + '\n');
+  EXPECT_EQ(t.code, errc::bad_url) << t.text;
+  EXPECT_THAT(t.text, HasSubstr("a (" + s.socket_path() + ") and b (" + address_of(s) +
+                                ") are one server"));
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_EQ(s.command({"EXISTS", "holdfast:shards"}).number, 0);
+}
+
+TEST_F(redis_shard_file, two_databases_of_one_server_may_be_two_shards) {
+  const std::string at =
+      written("a " + servers_[0].url() + "?db=1\nb " + servers_[0].url() + "?db=2\n");
+  const auto c = client::open(at), other = client::open(at);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "lock" + std::to_string(i);
+    const auto held = c.mutex(name).acquire();
+    EXPECT_FALSE(other.mutex(name).try_acquire()) << name;
+  }
 }
 
 TEST_F(redis_shard_file, mistakes_are_named_with_their_line_and_without_secrets) {

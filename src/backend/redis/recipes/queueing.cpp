@@ -337,7 +337,7 @@ effects queueing_recipe::on_subscribed(time_point now) noexcept {
     // A waiter that came before this client listened could not tell it that another client waits.
     return planted(mutant::line_not_peeked) ? effects{} : look_at_queue();
   }
-  if (state_ != state::queued) return {};
+  if (state_ != state::queued || planted(mutant::removed_waiter_sleeps)) return {};
   effects out = send(operation::lock_or_queue);
   asked_since_ = now;  // not since the wait began: the request is a new one
   ++epoch_;

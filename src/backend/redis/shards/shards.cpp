@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/redis/diagnosis/joint_findings.hpp"
+#include "backend/redis/shards/distinct_servers.hpp"
 #include "backend/redis/shards/list_check.hpp"
 #include "backend/redis/shards/shard_list.hpp"
 #include "base/event_queue.hpp"
@@ -87,7 +88,19 @@ void shards::open(std::stop_token stop, const std::string& url_text) {
     std::string line = url_text + ": opened without a shard, whose locks have to wait for it: ";
     base::log(log_, log_level::warning, line += text);
   }
+  check_servers(url_text);
   check_lists(url_text);
+}
+
+// A shard that does not answer is not compared.
+void shards::check_servers(const std::string& url_text) {
+  std::vector<server_of_shard> reached;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    backend::reached_server s = all_[i]->first_server();
+    reached.push_back({name_of(i), std::move(s.address), std::move(s.run_id), s.database});
+  }
+  if (std::string text = text_of_same_server(reached); !text.empty())
+    throw lock_error(errc::bad_url, {"open", {}, url_text, std::move(text)});
 }
 
 // Compares the lists of the shards that answer. If one cannot be read, for example for lack of a

@@ -20,7 +20,7 @@
 namespace holdfast::redis {
 
 // Connects to all shards at the same time. Throws lock_error: none answers; one never will, as with
-// a wrong password; or one has another list of shards.
+// a wrong password; two are one server; or one has another list of shards.
 seam::backend open_shards(const seam::open_args&);
 
 class shards final : public seam::connection {
@@ -89,6 +89,7 @@ class shards final : public seam::connection {
     return lists_.present[shard].name;
   }
   seam::connection_status status_of(std::span<const std::size_t>);
+  void check_servers(const std::string& url_text);
   void check_lists(const std::string& url_text);
 
   shard_lists lists_;

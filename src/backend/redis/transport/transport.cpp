@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/redis/transport/server_info.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -359,7 +360,8 @@ void transport::drop_unused_subscriptions(time_point now) {
 
 bool transport::is_sharded(std::string_view channel) const noexcept {
   return messages_.server().has_sharded_channels && !lacks_sharded_right_ &&
-         subscriptions_.is_sharded(channel);
+         subscriptions_.is_sharded(channel) &&
+         !base::planted(base::mutant::plain_channel_in_cluster);
 }
 
 // The claims that wait poll meanwhile, and are redirected to the server that has the slot now.

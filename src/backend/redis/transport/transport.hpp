@@ -87,8 +87,9 @@ class transport final : private connection_owner,
   // The commands have come to another server than before: held locks have to be confirmed there.
   bool has_moved() const noexcept { return has_moved_; }
   const endpoint& where() const noexcept { return endpoint_; }
-  // The first digits of that server's run_id; empty: not known.
-  std::string_view server_stamp() const noexcept { return short_id(lineage_.leader().run_id); }
+  // That server's run_id, and its first digits; empty: not known.
+  const std::string& run_id() const noexcept { return lineage_.leader().run_id; }
+  std::string_view server_stamp() const noexcept { return short_id(run_id()); }
   // It, or one that it waits for, failed and has not been ready since.
   bool has_failed(lane what) const noexcept {
     const bool awaits = what == lane::renewals && awaits_listener_;
