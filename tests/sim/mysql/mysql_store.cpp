@@ -31,13 +31,15 @@ mysql_store::mysql_store(world& w)
       server_(*this, [this] { return model_mariadb::time_us{wall().count()}; }) {
   // As an operator has made them: a client that is cut while it does is not opened.
   for (const std::string& text : strategy_.schema) server_.make_table(text);
+  // A client that creates a row while another one has locked it may lose a connection.
+  if (!strategy_.create_row || !w.schedule.is_quiet()) return;
+  for (const std::string& name : w.lock_names()) server_.make_table(strategy_.create_row(name));
 }
 
 std::string mysql_store::url(int client) const {
   const auto idle = std::chrono::duration_cast<std::chrono::seconds>(world_.schedule.ttl);
-  return "mysql://" + name_of_client(client) +
-         "@server/test?tls=0&" + std::string(strategy_.options) +
-         "&connections=16&idle-timeout=" +
+  return "mysql://" + name_of_client(client) + "@server/test?tls=0&" +
+         std::string(strategy_.options) + "&connections=16&idle-timeout=" +
          std::to_string(strategy_.is_of_connections() ? idle.count() : 30) + "s&";
 }
 
@@ -202,7 +204,8 @@ std::string mysql_store::show(std::string_view bytes) {
 }
 
 bool mysql_store::holds_a_lock(std::uint64_t connection) const {
-  return strategy_.is_of_connections() && server_.locks().has_one(connection);
+  return strategy_.is_of_connections() &&
+         (server_.locks().has_one(connection) || server_.has_locked_row(connection));
 }
 
 // A row of a lock that nobody has names no owner, or does not exist. Those of claims that crashed
@@ -210,6 +213,8 @@ bool mysql_store::holds_a_lock(std::uint64_t connection) const {
 std::vector<std::string> mysql_store::left(bool of_crashed) {
   std::vector<std::string> out;
   for (const std::string& lock : server_.locks().held()) out.push_back(lock);
+  if (strategy_.is_of_connections())
+    for (const std::string& lock : server_.locked_rows()) out.push_back(lock);
   for (const owning_table& each : strategy_.owners) {
     const sql_table* const t = of_crashed ? nullptr : server_.table(each.name);
     for (const sql_cells& row : t ? t->rows : std::vector<sql_cells>())

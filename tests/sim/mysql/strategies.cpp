@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/mysql/strategies/for_update/strategy.hpp"
 #include "backend/mysql/strategies/insert/strategy.hpp"
 #include "backend/mysql/strategies/named/strategy.hpp"
 #include "backend/mysql/strategies/pinned/grant_number.hpp"
@@ -9,6 +10,7 @@
 #include "backend/mysql/strategies/strategies.hpp"
 #include "tests/sim/mysql/named_view.hpp"
 #include "tests/sim/mysql/records_view.hpp"
+#include "tests/sim/mysql/row_locks_view.hpp"
 #include "tests/sim/mysql/rows_view.hpp"
 
 namespace holdfast::sim {
@@ -84,12 +86,29 @@ played_strategy records_of_locks(std::string_view name, std::string_view options
           .leaves_expired = true};
 }
 
+// Another waiter has the lock first, whose connection is lost, until the server closes that.
+constexpr moment pause_of_connections = 1s;
+
+mysql::for_update::statements texts_of_row_locks() {
+  return {mysql::default_table_of("for-update"), ""};
+}
+
+played_strategy row_locks_of_connections() {
+  return {.name = "for-update",
+          .options = "strategy=for-update",
+          .can = mysql::for_update::abilities,
+          .longest_pause = pause_of_connections,
+          .claim_of = request_of_number,
+          .view = view_of<row_locks_view>,
+          .schema = {texts_of_row_locks().create_table()},
+          .create_row = [](std::string_view name) { return texts_of_row_locks().create(name); }};
+}
+
 played_strategy named_locks_of_server() {
   return {.name = "named",
           .options = "strategy=named",
           .can = mysql::named::abilities,
-          // It has another waiter first, whose connection is lost, until the server closes that.
-          .longest_pause = 1s,
+          .longest_pause = pause_of_connections,
           .claim_of = request_of_number,
           .view = view_of<named_view>};
 }
@@ -100,6 +119,7 @@ const std::vector<played_strategy>& all_strategies_played() {
       named_locks_of_server(),
       records_of_locks("insert", "strategy=insert", columns_of_resources()),
       records_of_locks("insert-order", "strategy=insert&shape=order", columns_of_orders()),
+      row_locks_of_connections(),
   };
   return all;
 }

@@ -27,9 +27,10 @@ struct played_strategy {
   moment longest_pause{};  // of a waiter that nobody tells that the lock is free
   std::string (*claim_of)(const mysql_store&, const seam::claim&);
   std::unique_ptr<lock_view> (*view)(mysql_store&, const std::vector<std::string>& lock_names);
-  std::vector<std::string> schema{};   // statements that create its tables
-  std::vector<owning_table> owners{};  // of its locks
-  bool leaves_expired = false;         // rows, which an operator removes
+  std::vector<std::string> schema{};                           // statements that create its tables
+  std::string (*create_row)(std::string_view name) = nullptr;  // of a lock; null: it needs none
+  std::vector<owning_table> owners{};                          // of its locks
+  bool leaves_expired = false;                                 // rows, which an operator removes
 
   // A lock ends with the connection that has it.
   bool is_of_connections() const noexcept { return can.life == seam::lifetime::connection; }

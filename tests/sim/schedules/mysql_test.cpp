@@ -42,7 +42,7 @@ TEST_P(sim_mysql, a_schedule_is_its_seed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(played, sim_mysql,
-                         testing::Values("row", "named", "insert", "insert-order"),
+                         testing::Values("row", "named", "insert", "insert-order", "for-update"),
                          [](const auto& of) {
                            std::string name = of.param;
                            std::ranges::replace(name, '-', '_');

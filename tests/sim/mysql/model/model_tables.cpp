@@ -23,6 +23,21 @@ std::optional<std::string> text_of(const sql_cell& c) {
   }
 }
 
+// FOR UPDATE or LOCK IN SHARE MODE, and what a statement that finds a locked row is to do. Rows are
+// locked elsewhere.
+void skip_locking(sql_words& w) {
+  if (w.skip("FOR")) {
+    w.require("UPDATE");
+  } else if (w.skip("LOCK")) {
+    for (const char* word : {"IN", "SHARE", "MODE"}) w.require(word);
+  } else {
+    return;
+  }
+  if (w.skip("WAIT")) w.take();
+  if (w.skip("SKIP")) w.require("LOCKED");
+  w.skip("NOWAIT");
+}
+
 void require_end(const sql_words& w) {
   if (!w.is_at_end()) throw unknown_sql("the statement goes on with " + w.next().as);
 }
@@ -147,7 +162,7 @@ model_reply model_tables::select(sql_words& w, const context& c) {
   }
   if (out.error != 0) return out;
   if (w.skip("ORDER")) sort(out.rows, w);
-  if (w.skip("FOR")) w.require("UPDATE");
+  skip_locking(w);
   require_end(w);
   return out;
 }
