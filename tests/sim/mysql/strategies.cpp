@@ -77,8 +77,9 @@ played_strategy records_of_locks(std::string_view name, std::string_view options
   return {.name = name,
           .options = options,
           .can = mysql::insert::abilities,
-          // A waiter polls, and then sends up to six statements more.
-          .longest_pause = mysql::retrying::polling.back_off_max + 150ms,
+          // A waiter polls after back_off_max (250 ms) at the latest. It sends up to six statements
+          // more, perhaps over a connection that it opens first.
+          .longest_pause = mysql::retrying::polling.back_off_max + 750ms,
           .claim_of = owner_of_row,
           .view = view_of<records_view>,
           .schema = {texts.create_records(), texts.create_numbers()},

@@ -15,7 +15,7 @@ namespace holdfast::sim {
 
 class mysql_store;
 
-struct owning_table {  // each of its rows names an owner, or nobody
+struct owning_table {  // each of its rows names an owner; empty: the lock is free
   std::string name;
   std::string key;  // the column with the name of the lock
 };

@@ -122,7 +122,7 @@ TEST_P(mysql_tables, executes_the_statements_of_row) {
       on, texts, 5, [](std::uint8_t step) { return step == 0 || step == 3; }, dice);
 }
 
-// Of an operator: who has the locks, and which records have expired.
+// The reads of an operator: holders of locks, and expired records.
 void expect_same_lists(both_servers& on, const mysql::insert::statements& texts) {
   for (const std::string_view name : {"a", "b", "b|_%"}) on.execute(texts.holders_of(name));
   for (const std::string_view prefix : {"", "a", "b", "b|", "b|_%", "b%", "c"})
