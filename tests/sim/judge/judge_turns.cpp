@@ -29,7 +29,9 @@ void judge::begins(const stay& s) {
   if (s.how == lock_mode::exclusive || found == l.ever.end()) return judge_token(l, stays_.back());
   // Past the end of its lease a late question may have brought it into another group.
   const membership& m = found->second;
-  if (s.how == lock_mode::shared && s.turn->token / 1024 != m.number &&
+  // A reader of a connection may have drawn its number after it was let in.
+  const bool is_known = m.number != 0 || can_.life != seam::lifetime::connection;
+  if (s.how == lock_mode::shared && is_known && s.turn->token / 1024 != m.number &&
       world_.time.now() >= m.judged_from) {
     world_.complain("group: a reader was given " + std::to_string(s.turn->token / 1024) +
                     ", its group has " + std::to_string(m.number));
@@ -208,8 +210,10 @@ bool judge::is_kept_by_a_loser(int lock, const machine& where) const {
 // A user that believes it holds the lock has it, and no loss was reported to one that has it.
 void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
+  const bool is_alone = view_->kind_of(now_owner(l)) == owner_is::claim;
+  const std::string_view id = is_alone ? now_owner(l) : std::string_view(s.claim);
   if (judges_losses(l, s) && detail::turn::is_loss(s.turn->now) && has_it &&
-      !view_->is_given_up(l.number, now_owner(l)) && s.where->now() < s.turn->deadline.load())
+      !view_->is_given_up(l.number, id) && s.where->now() < s.turn->deadline.load())
     return world_.complain("lost: " + client() + " got the loss reported of " + l.key +
                            ", and has it");
   if (s.turn->held() && !has_it)

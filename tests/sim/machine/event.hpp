@@ -34,6 +34,7 @@ enum class event : std::uint8_t {
   closed = 22,             // client, whether it leaves nothing
   holders_shown = 23,      // client, lock, how many there are
   write_lands = 24,        // lock, token, whether the resource's guard admitted it
+  locks_pruned = 25,       // client, how many
 };
 
 struct fact {

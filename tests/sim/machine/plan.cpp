@@ -125,6 +125,7 @@ std::string plan::text() const {
       << (parked_share > 0 ? ", parked" : "") << (serves_reads_alone ? ", readonlymode" : "")
       << (parts_wait ? ", parts wait" : "") << (fragment_share > 0 ? ", replies in parts" : "")
       << (writes > 0 ? ", " + std::to_string(writes) + " writes of each holder" : "")
+      << (prunings > 0 ? ", " + std::to_string(prunings) + " prunings" : "")
       << (has_small_limits ? ", small limits" : "")
       << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)

@@ -45,6 +45,8 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
   for (int i = 0; i < p.inspections; ++i)
     time.at(chance.between(0ns, p.troubled), [this] { inspect(); });
+  for (int i = 0; i < p.prunings; ++i)
+    time.at(chance.between(0ns, p.troubled), [this] { prune(); });
 }
 
 world::~world() {

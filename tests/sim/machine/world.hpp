@@ -152,6 +152,13 @@ class world {
     const int client, lock;  // of all of them where it is negative
     const moment begun;
   };
+  struct pruning final : seam::result_handler<std::size_t> {
+    pruning(world& w, int c) : home(w), client(c) {}
+    void on_result(std::size_t) override;
+    void on_failed(base::failure) override {}
+    world& home;
+    const int client;
+  };
   void open_client();
   int processes_max() const noexcept;
   lock_kind kind_of_locks() const;
@@ -164,6 +171,7 @@ class world {
   void go_down(moment lasts);
   void break_lock(const fault&);
   void inspect();
+  void prune();
   void crash(process&);
   void heal();
   bool all_served() const;
@@ -185,6 +193,7 @@ class world {
   int users_made_ = 0;
   std::vector<std::unique_ptr<breaking>> breakings_;
   std::vector<std::unique_ptr<inspection>> inspections_;
+  std::vector<std::unique_ptr<pruning>> prunings_;
   dice chance_of_writes_;
   std::deque<fencing_guard> resources_;  // of each lock
   int pipes_ = 0;

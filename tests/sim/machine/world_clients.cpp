@@ -89,6 +89,25 @@ void world::inspection::show(int one, const std::vector<holder>& found) {
   home.watch->shown(one, owners, lock >= 0 || !home.store->can().shown_by_renewal, begun);
 }
 
+// By an operator, over a client's connections, where the store offers it.
+void world::prune() {
+  process& p = processes_[chance.below(processes_.size())];
+  if (p.where->is_dead()) return;
+  prunings_.push_back(std::make_unique<pruning>(*this, p.where->number()));
+  p.where->post(time.now(), [&p, to = prunings_.back().get()] {
+    if (!p.runs) return;
+    const seam::store_family& stores = detail::client_access::impl(*p.runs).stores();
+    if (auto* const unused = stores.first().find<seam::unused_locks>()) unused->remove_unused(*to);
+  });
+}
+
+void world::pruning::on_result(std::size_t count) {
+  home.record(event::locks_pruned, {client, count}, [&] {
+    return "client " + std::to_string(client) + " has removed " + std::to_string(count) +
+           " expired locks";
+  });
+}
+
 // Each may arrive when the lock has had other holders.
 void world::send_writes(int lock, const detail::turn& t) {
   for (int n = 0; n < schedule.writes; ++n) {

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "backend/mysql/backend.hpp"
-#include "backend/mysql/strategies/row/statements.hpp"
-#include "backend/mysql/strategies/strategies.hpp"
 #include "cohort/claim_record.hpp"
 #include "tests/sim/machine/network.hpp"
 #include "tests/sim/machine/world.hpp"
@@ -32,16 +30,16 @@ mysql_store::mysql_store(world& w)
       strategy_(*strategy_named(w.schedule.layout)),
       server_(*this, [this] { return model_mariadb::time_us{wall().count()}; }) {
   // As an operator has made them: a client that is cut while it does is not opened.
-  const mysql::row::statements texts(mysql::default_table_of(mysql::default_strategy));
-  for (const std::string& text : {texts.create_table(), texts.create_members()})
-    server_.make_table(text);
+  for (const std::string& text : strategy_.schema) server_.make_table(text);
+  // A client that creates a row while another one has locked it may lose a connection.
+  if (!strategy_.create_row || !w.schedule.is_quiet()) return;
+  for (const std::string& name : w.lock_names()) server_.make_table(strategy_.create_row(name));
 }
 
 std::string mysql_store::url(int client) const {
   const auto idle = std::chrono::duration_cast<std::chrono::seconds>(world_.schedule.ttl);
-  return "mysql://" + name_of_client(client) +
-         "@server/test?tls=0&strategy=" + std::string(strategy_.name) +
-         "&connections=16&idle-timeout=" +
+  return "mysql://" + name_of_client(client) + "@server/test?tls=0&" +
+         std::string(strategy_.options) + "&connections=16&idle-timeout=" +
          std::to_string(strategy_.is_of_connections() ? idle.count() : 30) + "s&";
 }
 
@@ -206,19 +204,21 @@ std::string mysql_store::show(std::string_view bytes) {
 }
 
 bool mysql_store::holds_a_lock(std::uint64_t connection) const {
-  return strategy_.is_of_connections() && server_.locks().has_one(connection);
+  return strategy_.is_of_connections() &&
+         (server_.locks().has_one(connection) || server_.has_locked_row(connection));
 }
 
-// Rows of locks stay, and name no owner. Members that crashed stay until the lock is requested.
+// A row of a lock that nobody has names no owner, or does not exist. Those of claims that crashed
+// stay until the lock is requested.
 std::vector<std::string> mysql_store::left(bool of_crashed) {
   std::vector<std::string> out;
   for (const std::string& lock : server_.locks().held()) out.push_back(lock);
-  const std::string name(mysql::default_table_of(mysql::default_strategy));
-  for (const bool of_members : {false, true}) {
-    const std::string suffix(of_members ? mysql::row::member_suffix : "");
-    const sql_table* const t = of_crashed ? nullptr : server_.table(name + suffix);
+  if (strategy_.is_of_connections())
+    for (const std::string& lock : server_.locked_rows()) out.push_back(lock);
+  for (const owning_table& each : strategy_.owners) {
+    const sql_table* const t = of_crashed ? nullptr : server_.table(each.name);
     for (const sql_cells& row : t ? t->rows : std::vector<sql_cells>())
-      if (!row[t->column("owner")].bytes.empty()) out.push_back(row[t->column("name")].bytes);
+      if (!row[t->column("owner")].bytes.empty()) out.push_back(row[t->column(each.key)].bytes);
   }
   return out;
 }

@@ -50,6 +50,7 @@ class mysql_store final : public store_model, private mariadb_listener {
   void heal() override;
   std::vector<std::string> left(bool of_crashed) override;
 
+  const played_strategy& strategy() const noexcept { return strategy_; }
   model_mariadb& server() noexcept { return server_; }
   const model_mariadb& server() const noexcept { return server_; }
   std::string_view user_of(std::uint64_t connection) const;  // "": it has not said who it is

@@ -1,6 +1,7 @@
 #ifdef HOLDFAST_WITH_MYSQL
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tests/sim/full_suite.hpp"
@@ -40,8 +41,13 @@ TEST_P(sim_mysql, a_schedule_is_its_seed) {
   EXPECT_EQ(digest_of(7), first);
 }
 
-INSTANTIATE_TEST_SUITE_P(played, sim_mysql, testing::Values("row", "named"),
-                         [](const auto& of) { return std::string(of.param); });
+INSTANTIATE_TEST_SUITE_P(played, sim_mysql,
+                         testing::Values("row", "named", "insert", "insert-order", "for-update"),
+                         [](const auto& of) {
+                           std::string name = of.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace holdfast::sim

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "backend/mysql/strategies/for_update/statements.hpp"
 #include "backend/mysql/strategies/named/statements.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
 #include "testkit/servers/mariadb_server.hpp"
@@ -24,6 +26,7 @@ class server_pair : private mariadb_listener {
   server_pair() {
     create(texts.create_table());
     create(texts.create_members());
+    create(row_locks.create_table());
   }
 
   std::uint64_t connect() { return model_.connect(0); }
@@ -49,7 +52,10 @@ class server_pair : private mariadb_listener {
     return out;
   }
 
+  void await_row_wait(const testkit::mariadb_link& l) { server_.wait_until_row_wait(l.id()); }
+
   const mysql::row::statements texts{"locks"};
+  const mysql::for_update::statements row_locks{"row_locks", ""};
 
  private:
   void on_reply(std::uint64_t c, const model_reply& r) override { replies_[c] = r; }
@@ -204,6 +210,107 @@ TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_c
   EXPECT_FALSE(both.reply_of(c));
   expect_same(b, real_b, texts.release(key));
   EXPECT_EQ(first_of(both.reply_of(c)->rows), "1");
+}
+
+std::string outcome_of(unsigned error, const std::vector<sql_row_seen>& rows) {
+  if (error != 0) return "error " + std::to_string(error);
+  return rows.empty() ? "no row" : rows.at(0).at(0).value_or("NULL");
+}
+
+std::string outcome_of(const std::optional<model_reply>& r) {
+  return r ? outcome_of(r->error, r->rows) : "waits";
+}
+
+std::string outcome_of(testkit::mariadb_link& l, const std::string& text) {
+  try {
+    return outcome_of(0, l.query(text).rows);
+  } catch (const testkit::sql_error& e) {
+    return outcome_of(e.code, {});
+  }
+}
+
+// A connection to both, as strategy `for-update` sets it.
+struct pinned_pair {
+  explicit pinned_pair(server_pair& b) : both(b), id(b.connect()), real(b.link()) {
+    for (const char* text :
+         {"SET SESSION autocommit=0", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"})
+      expect_same(text);
+  }
+  void expect_same(const std::string& text) {
+    EXPECT_EQ(outcome_of(both.execute(id, text)), outcome_of(real, text)) << text;
+  }
+  void begin_wait(const std::string& text) {
+    EXPECT_EQ(outcome_of(both.execute(id, text)), "waits") << text;
+    real.send(text);
+    both.await_row_wait(real);
+  }
+  void expect_same_end_of_wait() {
+    EXPECT_EQ(outcome_of(both.reply_of(id)), outcome_of(0, real.receive().rows));
+  }
+
+  server_pair& both;
+  const std::uint64_t id;
+  testkit::mariadb_link real;
+};
+
+TEST_F(mysql_server_model, a_row_is_locked_by_one_transaction_until_its_connection_ends) {
+  server_pair both;
+  const mysql::for_update::statements& texts = both.row_locks;
+  const std::string tries = texts.try_lock("job", lock_mode::exclusive);
+  const std::string waits = texts.wait("job", lock_mode::exclusive);
+  pinned_pair a(both), b(both), other(both);
+  a.expect_same(tries);  // there is no row, and nothing is locked
+  b.expect_same(tries);
+  other.expect_same(texts.create("job"));
+  other.expect_same("COMMIT");
+  a.expect_same(tries);
+  b.expect_same(tries);
+  other.expect_same(texts.probes("job").read);
+  other.expect_same(texts.probes("job").as_writer);
+  other.expect_same(texts.probes("job").as_reader);
+  other.expect_same(texts.end_of_try());
+  a.expect_same(texts.confirm("job", lock_mode::exclusive));
+  b.begin_wait(waits);
+  a.expect_same(texts.release("job"));
+  b.expect_same_end_of_wait();
+  a.expect_same(tries);
+  both.disconnect(b.id);
+  b.real.close();
+  a.expect_same(waits);  // the server may see the end of a connection later
+}
+
+TEST_F(mysql_server_model, a_writer_that_waits_for_a_row_keeps_later_readers_out) {
+  server_pair both;
+  const mysql::for_update::statements& texts = both.row_locks;
+  const std::string reads = texts.try_lock("job", lock_mode::shared);
+  pinned_pair a(both), b(both), writer(both), later(both);
+  later.expect_same(texts.create("job"));
+  later.expect_same("COMMIT");
+  a.expect_same(reads);
+  b.expect_same(reads);
+  later.expect_same(texts.probes("job").as_writer);
+  later.expect_same(texts.probes("job").as_reader);
+  later.expect_same(texts.end_of_try());
+  writer.expect_same(texts.try_lock("job", lock_mode::exclusive));
+  writer.begin_wait(texts.wait("job", lock_mode::exclusive));
+  later.expect_same(reads);
+  a.expect_same(texts.release("job"));
+  later.expect_same(reads);
+  b.expect_same(texts.release("job"));
+  writer.expect_same_end_of_wait();
+  later.expect_same(reads);
+  later.begin_wait(texts.wait("job", lock_mode::shared));
+  writer.expect_same(texts.release("job"));
+  later.expect_same_end_of_wait();
+}
+
+TEST_F(mysql_server_model, a_table_is_described_as_one_for_row_locks) {
+  server_pair both;
+  const std::uint64_t a = both.connect();
+  testkit::mariadb_link real_a = both.link();
+  expect_same_rows(both, a, real_a, both.row_locks.describe_table());
+  expect_same_rows(both, a, real_a,
+                   mysql::for_update::statements("no_such_table", "").describe_table());
 }
 
 TEST_F(mysql_server_model, a_killed_connection_is_not_known_any_more) {

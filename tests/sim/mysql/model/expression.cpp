@@ -47,6 +47,25 @@ std::int64_t as_time(const sql_cell& c) {
 
 sql_cell truth(bool b) { return number_cell(b ? 1 : 0); }
 
+// As bytes: % stands for any of them, _ for one, and the escape character for the one after it.
+bool matches_pattern(std::string_view text, std::string_view pattern, char escape) {
+  if (pattern.empty()) return text.empty();
+  const char next = pattern.front();
+  pattern.remove_prefix(1);
+  if (next == '%') {
+    for (std::size_t i = 0; i <= text.size(); ++i)
+      if (matches_pattern(text.substr(i), pattern, escape)) return true;
+    return false;
+  }
+  if (text.empty()) return false;
+  const char first = text.front();
+  text.remove_prefix(1);
+  if (next == '_') return matches_pattern(text, pattern, escape);
+  if (next != escape || pattern.empty())
+    return next == first && matches_pattern(text, pattern, escape);
+  return pattern.front() == first && matches_pattern(text, pattern.substr(1), escape);
+}
+
 }  // namespace
 
 sql_expression sql_expression::of(operation o, std::string name,
@@ -88,6 +107,11 @@ sql_expression sql_expression::parse_comparison(sql_words& w) {
     std::vector<sql_expression> parts = parse_list(w);
     parts.insert(parts.begin(), std::move(left));
     return of(operation::is_in, {}, std::move(parts));
+  }
+  if (w.skip("LIKE")) {
+    sql_expression pattern = parse_sum(w);
+    w.require("ESCAPE");
+    return of(operation::like, w.take().as, {std::move(left), std::move(pattern)});
   }
   for (const char* sign : {"=", "<=", ">=", "<>", "<", ">"})
     if (w.skip(sign)) return of(operation::comparison, sign, {std::move(left), parse_sum(w)});
@@ -173,6 +197,11 @@ sql_cell sql_expression::compare(const std::string& sign, const sql_cell& a, con
   return truth(sign == "<" ? order < 0 : order > 0);
 }
 
+sql_cell sql_expression::like(const sql_cell& text, const sql_cell& pattern) const {
+  if (text.is == sql_cell::null || pattern.is == sql_cell::null) return {};
+  return truth(matches_pattern(text.bytes, pattern.bytes, name_.at(0)));
+}
+
 // A part that decides alone ends the evaluation, as in the server: LAST_INSERT_ID() has an effect.
 sql_cell sql_expression::value(const sql_scope& s) const {
   const auto part = [&](std::size_t i) { return parts_.at(i).value(s); };
@@ -185,6 +214,7 @@ sql_cell sql_expression::value(const sql_scope& s) const {
     case operation::negation: return truth(!part(0).is_true());
     case operation::comparison: return compare(name_, part(0), part(1));
     case operation::interval: return part(0);
+    case operation::like: return like(part(0), part(1));
     case operation::is_in: {
       for (std::size_t i = 1; i < parts_.size(); ++i)
         if (compare("=", part(0), part(i)).is_true()) return truth(true);

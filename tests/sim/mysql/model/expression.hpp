@@ -36,6 +36,7 @@ class sql_expression {
     negation,
     comparison,
     is_in,
+    like,
     sum,
     difference,
     product,
@@ -60,10 +61,11 @@ class sql_expression {
   static sql_expression parse_call(sql_words&, std::string name);
   static std::vector<sql_expression> parse_list(sql_words&);
   sql_cell call(const sql_scope&) const;
+  sql_cell like(const sql_cell& text, const sql_cell& pattern) const;
   static sql_cell compare(const std::string& sign, const sql_cell&, const sql_cell&);
 
   operation is_;
-  std::string name_;   // of a column, a function, a comparison
+  std::string name_;   // of a column, a function, a comparison; of LIKE: its escape character
   std::string table_;  // of a column
   sql_cell literal_;
   std::vector<sql_expression> parts_;

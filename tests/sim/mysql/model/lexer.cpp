@@ -31,6 +31,10 @@ sql_words::sql_words(std::string_view s) {
     const char c = s[at];
     if (c == ' ') {
       ++at;
+    } else if (s.substr(at).starts_with("/*M!")) {  // a comment that MariaDB executes
+      at += 4;
+    } else if (s.substr(at).starts_with("*/")) {
+      at += 2;
     } else if (c == '`') {
       all_.push_back({sql_word::quoted_name, until(++at, '`')});
     } else if (c == '\'') {

@@ -1,5 +1,6 @@
 // The words of a statement, in the model of MariaDB.
 #pragma once
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,6 +27,10 @@ class sql_words {
   explicit sql_words(std::string_view statement);
 
   const sql_word& next() const noexcept { return all_[at_]; }
+  // The n-th word after the next one; past all of them: the end.
+  const sql_word& ahead(std::size_t n) const noexcept {
+    return all_[std::min(at_ + n, all_.size() - 1)];
+  }
   sql_word take();
   bool is_next(std::string_view word) const noexcept;  // a keyword, in capitals, or a sign
   bool skip(std::string_view word);

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tests/sim/mysql/model/locking.hpp"
+
 namespace holdfast::sim {
 
 namespace {
 
 constexpr unsigned lock_wait_timeout = 1205, no_such_thread = 1094, read_only = 1290;
+constexpr unsigned deadlock = 1213, query_interrupted = 1317;
 constexpr std::int64_t us_per_s = 1'000'000;
 
 model_reply one_row(sql_row_seen cells) {
@@ -19,11 +22,6 @@ model_reply one_row(sql_row_seen cells) {
 std::string number_text(bool b) { return b ? "1" : "0"; }
 
 bool begins(std::string_view text, std::string_view with) { return text.starts_with(with); }
-
-// Perhaps with FOR UPDATE.
-bool reads(std::string_view statement) {
-  return begins(statement, "SELECT") || begins(statement, "(SELECT");
-}
 
 // The number behind `name=` in a SET statement.
 std::optional<std::int64_t> assigned(std::string_view statement, std::string_view name) {
@@ -78,16 +76,30 @@ void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us 
   if (!reads(statement) && (is_read_only_ || refusal_ != 0))
     return reply(id, {.error = is_read_only_ ? read_only : refusal_}, now);
   std::vector<row_key> rows = rows_of(statement);
-  if (is_locked_for(id, rows)) {
-    session& c = of(id);
-    c.waits = wait{.statement = statement,
-                   .rows = std::move(rows),
-                   .began = began,
-                   .ends = now + c.row_wait};
-    waiting_.push_back(id);
-    return;
+  const locking how = locking_of(statement);
+  session& c = of(id);
+  if (reads(statement) && how.locks && refuses_lock(c, rows)) {
+    if (refusal_ == deadlock) end_transaction(c, false);
+    return reply(id, {.error = refusal_}, now);
   }
-  reply(id, run_tables(id, statement, began, rows), now);
+  if (!is_locked_for(id, rows, how.is_shared))
+    return reply(id, run_tables(id, statement, began, rows), now);
+  if (how.skips) return reply(id, {}, now);
+  if (how.never_waits) return reply(id, {.error = lock_wait_timeout}, now);
+  c.waits = wait{.statement = statement,
+                 .rows = std::move(rows),
+                 .began = began,
+                 .ends = now + (how.most_s ? *how.most_s * us_per_s : c.row_wait),
+                 .is_shared = how.is_shared};
+  waiting_.push_back(id);
+}
+
+// A lock of a row that a client waits for by its transaction alone. The transaction that has it
+// already waits for nothing.
+bool model_mariadb::refuses_lock(const session& c, const std::vector<row_key>& rows) const {
+  const bool may_be = refusal_ == deadlock || refusal_ == query_interrupted;
+  return c.is_read_committed && may_be &&
+         std::ranges::none_of(rows, [&](const row_key& k) { return c.locked.contains(k); });
 }
 
 bool model_mariadb::run_session(std::uint64_t id, std::string_view statement, time_us now) {
@@ -121,6 +133,7 @@ bool model_mariadb::run_session(std::uint64_t id, std::string_view statement, ti
 void model_mariadb::set_variables(session& c, std::string_view statement) {
   std::string spaced(statement);
   std::ranges::replace(spaced, ',', ' ');
+  if (statement.ends_with("READ COMMITTED")) c.is_read_committed = true;
   if (const auto on = assigned(spaced, "autocommit")) c.commits = *on != 0;
   if (const auto s = assigned(spaced, "innodb_lock_wait_timeout")) c.row_wait = *s * us_per_s;
   if (const auto s = assigned(spaced, "wait_timeout")) c.idle_timeout = *s * us_per_s;
@@ -170,7 +183,7 @@ bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, ti
       return true;
     }
     const auto is_mine = owner == 0 ? std::nullopt : std::optional(number_text(owner == id));
-    reply(id, one_row({is_mine, draw_number(lock)}), now);
+    reply(id, one_row({is_mine, number_under(lock)}), now);
     return true;
   }
   if (!w.skip("id")) return false;
@@ -183,12 +196,28 @@ bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, ti
 }
 
 // UUID_SHORT() of server 1.
-std::string model_mariadb::draw_number(const std::string& lock) {
+std::int64_t model_mariadb::draw_number() {
   constexpr std::int64_t server = 1;
-  const std::int64_t number = (server << 56) + (started_ / us_per_s << 24) + ++numbers_drawn_;
+  return (server << 56) + (started_ / us_per_s << 24) + ++numbers_drawn_;
+}
+
+std::string model_mariadb::number_under(const std::string& lock) {
+  const std::int64_t number = draw_number();
   if (const auto* const r = named_.holder(lock))
     numbered_[static_cast<std::uint64_t>(number)] = r->serial;
   return std::to_string(number);
+}
+
+// In place of UUID_SHORT(): a number that is drawn under the lock of the row.
+std::string model_mariadb::with_number(const session& c, std::string statement,
+                                       const std::vector<row_key>& rows) {
+  constexpr std::string_view call = "UUID_SHORT()";
+  const auto at = statement.find(call);
+  if (at == statement.npos) return statement;
+  const std::int64_t number = draw_number();
+  const auto found = rows.empty() ? c.locked.end() : c.locked.find(rows.front());
+  if (found != c.locked.end()) numbered_[static_cast<std::uint64_t>(number)] = found->second.serial;
+  return statement.replace(at, call.size(), std::to_string(number));
 }
 
 // GET_LOCK(name,seconds), and perhaps UUID_SHORT().
@@ -210,7 +239,7 @@ void model_mariadb::finish_named(std::uint64_t id, bool granted, time_us now) {
   sql_row_seen row;
   if (of(id).waits->shows_owner) row.push_back(of(id).waits->owner_before);
   row.emplace_back(number_text(granted));
-  if (of(id).waits->is_numbered) row.emplace_back(draw_number(of(id).waits->lock));
+  if (of(id).waits->is_numbered) row.emplace_back(number_under(of(id).waits->lock));
   reply(id, one_row(std::move(row)), now);
 }
 
@@ -218,8 +247,7 @@ void model_mariadb::finish_named(std::uint64_t id, bool granted, time_us now) {
 
 // That a statement with locks looks at: the names that it compares `name` with, or inserts.
 std::vector<model_mariadb::row_key> model_mariadb::rows_of(const std::string& statement) {
-  const bool locks = !reads(statement) || statement.ends_with(" FOR UPDATE");
-  if (!locks || begins(statement, "CREATE")) return {};
+  if (!locking_of(statement).locks || begins(statement, "CREATE")) return {};
   sql_words w(statement);
   std::string table;
   std::set<std::string> names;
@@ -240,31 +268,44 @@ std::vector<model_mariadb::row_key> model_mariadb::rows_of(const std::string& st
   return out;
 }
 
-// By another transaction; or a statement has waited for it for longer.
-bool model_mariadb::is_locked_for(std::uint64_t id, const std::vector<row_key>& rows) const {
+// By another transaction; or a statement has waited for it for longer. Those that share it do not
+// keep each other out.
+bool model_mariadb::is_locked_for(std::uint64_t id, const std::vector<row_key>& rows,
+                                  bool is_shared) const {
   const session& mine = sessions_.at(id);
   return std::ranges::any_of(rows, [&](const row_key& k) {
-    if (mine.before.contains(k)) return false;
-    for (const auto& [other, c] : sessions_)
-      if (other != id && c.before.contains(k)) return true;
+    const auto own = mine.locked.find(k);
+    if (own != mine.locked.end() && (is_shared || !own->second.is_shared)) return false;
+    for (const auto& [other, c] : sessions_) {
+      const auto theirs = c.locked.find(k);
+      const bool has_it = other != id && theirs != c.locked.end();
+      if (has_it && !(is_shared && theirs->second.is_shared)) return true;
+    }
     for (const std::uint64_t other : waiting_) {
       if (other == id) return false;
-      const std::vector<row_key>& theirs = sessions_.at(other).waits->rows;
-      if (std::ranges::find(theirs, k) != theirs.end()) return true;
+      const wait& theirs = *sessions_.at(other).waits;
+      const bool wants_it = std::ranges::find(theirs.rows, k) != theirs.rows.end();
+      if (wants_it && !(is_shared && theirs.is_shared)) return true;
     }
     return false;
   });
 }
 
-void model_mariadb::lock_rows(session& c, const std::vector<row_key>& rows) {
+void model_mariadb::lock_rows(session& c, const std::vector<row_key>& rows, bool is_shared) {
   for (const row_key& k : rows) {
-    if (c.before.contains(k)) continue;
-    std::vector<sql_cells>& saved = c.before[k];
-    const auto found = tables_.find(k.first);
-    if (found == tables_.end()) continue;
-    const std::size_t column = found->second.column("name");
-    for (const sql_cells& row : found->second.rows)
-      if (row[column].bytes == k.second) saved.push_back(row);
+    if (const auto own = c.locked.find(k); own != c.locked.end()) {
+      own->second.is_shared = own->second.is_shared && is_shared;
+      continue;
+    }
+    row_lock made{.is_shared = is_shared};
+    if (const auto found = tables_.find(k.first); found != tables_.end()) {
+      const std::size_t column = found->second.column("name");
+      for (const sql_cells& row : found->second.rows)
+        if (row[column].bytes == k.second) made.before.push_back(row);
+    }
+    if (c.is_read_committed && made.before.empty()) continue;
+    made.serial = ++row_locks_made_;
+    c.locked.emplace(k, std::move(made));
   }
 }
 
@@ -272,12 +313,13 @@ model_reply model_mariadb::run_tables(std::uint64_t id, const std::string& state
                                       const std::vector<row_key>& rows) {
   session& c = of(id);
   const bool is_read = reads(statement);
-  if (is_read && !statement.ends_with(" FOR UPDATE")) return read(id, statement, began);
+  const locking how = locking_of(statement);
+  if (!how.locks) return read(id, statement, began);
   if (c.is_in_transaction || !c.commits) {
-    lock_rows(c, rows);
+    lock_rows(c, rows, how.is_shared);
     c.has_written = c.has_written || !is_read;
   }
-  return model_tables(tables_).execute(statement, began);
+  return model_tables(tables_).execute(with_number(c, statement, rows), began);
 }
 
 model_reply model_mariadb::read(std::uint64_t id, const std::string& statement, time_us began) {
@@ -300,8 +342,29 @@ sql_tables model_mariadb::committed(const session* but) const {
 
 std::uint64_t model_mariadb::locks_row(const std::string& table, const std::string& name) const {
   for (const auto& [id, c] : sessions_)
-    if (c.before.contains({table, name})) return id;
+    if (c.locked.contains({table, name})) return id;
   return 0;
+}
+
+std::vector<model_mariadb::row_holder> model_mariadb::holders_of_row(
+    const std::string& table, const std::string& name) const {
+  std::vector<row_holder> out;
+  for (const auto& [id, c] : sessions_)
+    if (const auto found = c.locked.find({table, name}); found != c.locked.end())
+      out.push_back({id, found->second.serial, found->second.is_shared});
+  return out;
+}
+
+bool model_mariadb::has_locked_row(std::uint64_t connection) const {
+  const auto found = sessions_.find(connection);
+  return found != sessions_.end() && !found->second.locked.empty();
+}
+
+std::vector<std::string> model_mariadb::locked_rows() const {
+  std::vector<std::string> out;
+  for (const auto& [id, c] : sessions_)
+    for (const auto& [row, lock] : c.locked) out.push_back(row.second);
+  return out;
 }
 
 bool model_mariadb::has_transaction() const {
@@ -318,7 +381,7 @@ const sql_table* model_mariadb::table(const std::string& name) {
 
 // The rows that it has locked, as they were before.
 void model_mariadb::put_back(const session& c, sql_tables& to) {
-  for (const auto& each : c.before) {
+  for (const auto& each : c.locked) {
     const auto& [table, name] = each.first;
     const auto found = to.find(table);
     if (found == to.end()) continue;
@@ -326,13 +389,13 @@ void model_mariadb::put_back(const session& c, sql_tables& to) {
     const sql_cell mine = text_cell(name);
     const std::size_t column = found->second.column("name");
     std::erase_if(all, [&](const sql_cells& row) { return row[column] == mine; });
-    all.insert(all.end(), each.second.begin(), each.second.end());
+    all.insert(all.end(), each.second.before.begin(), each.second.before.end());
   }
 }
 
 void model_mariadb::end_transaction(session& c, bool commits) {
   if (!commits && c.has_written) put_back(c, tables_);
-  c.before.clear();
+  c.locked.clear();
   c.snapshot.reset();
   c.has_written = c.is_in_transaction = false;
 }
@@ -408,7 +471,7 @@ bool model_mariadb::go_on(time_us now) {
   }
   for (const std::uint64_t id : waiting_) {
     const wait w = *of(id).waits;
-    if (is_locked_for(id, w.rows)) continue;
+    if (is_locked_for(id, w.rows, w.is_shared)) continue;
     waiting_.remove(id);
     reply(id, run_tables(id, w.statement, w.began, w.rows), now);
     return true;

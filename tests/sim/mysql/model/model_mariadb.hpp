@@ -3,7 +3,8 @@
 // does not know is an error of the model, never a reply.
 //
 // Simpler than the server: rows are locked by the first column of their primary key, `name`, all
-// rows of one name of a table together; there are no gaps between rows, and so no deadlocks.
+// rows of one name of a table together, and are granted in the order of the requests; there are no
+// gaps between rows, and so no deadlocks. READ COMMITTED locks no row that does not exist.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -64,12 +65,22 @@ class model_mariadb {
   void end_killed();  // connections: KILL does not wait for their end
 
   void make_table(const std::string& statement) { model_tables(tables_).execute(statement, 0); }
+  struct row_holder {
+    std::uint64_t connection = 0;
+    std::uint64_t serial = 0;  // of its lock; never used twice
+    bool is_shared = false;
+  };
+  // Whose transactions have locked it.
+  std::vector<row_holder> holders_of_row(const std::string& table, const std::string& name) const;
+  bool has_locked_row(std::uint64_t connection) const;
+  std::vector<std::string> locked_rows() const;                                      // names
   std::uint64_t locks_row(const std::string& table, const std::string& name) const;  // 0: none does
   bool has_transaction() const;  // that has written something
   // As it was committed.
   const sql_table* table(const std::string& name);
   const named_locks& locks() const noexcept { return named_; }
-  // The GET_LOCK by which a lock was held when UUID_SHORT() gave a number: serials, by the number.
+  // The GET_LOCK, or the lock of a row, by which a lock was held when UUID_SHORT() gave a number:
+  // serials, by the number.
   const std::map<std::uint64_t, std::uint64_t>& numbered() const noexcept { return numbered_; }
 
  private:
@@ -79,18 +90,25 @@ class model_mariadb {
     std::vector<row_key> rows{};
     time_us began = 0;  // by the server's clock
     time_us ends = never;
-    std::string lock;  // named
+    bool is_shared = false;  // it locks the rows together with others
+    std::string lock;        // named
     bool is_numbered = false;
     std::optional<std::string> owner_before{};  // to be shown first; empty: nobody
     bool shows_owner = false;
   };
+  struct row_lock {
+    bool is_shared = false;
+    std::uint64_t serial = 0;
+    std::vector<sql_cells> before{};  // its rows, as they were when it was locked
+  };
   struct session {
     bool commits = true;  // each statement
+    bool is_read_committed = false;
     bool is_in_transaction = false;
     bool has_left = false;  // the client
     bool is_busy = false;
     time_us row_wait = 50'000'000, idle_timeout = 28'800'000'000, idle_since = 0;
-    std::map<row_key, std::vector<sql_cells>> before;  // rows that it has locked
+    std::map<row_key, row_lock> locked;
     bool has_written = false;
     std::optional<sql_tables> snapshot;  // since its first read without a lock
     std::optional<wait> waits;
@@ -105,11 +123,14 @@ class model_mariadb {
   void kill(std::uint64_t by, std::uint64_t whom, time_us now);
   void set_variables(session&, std::string_view statement);
   model_reply variables(const session&) const;
-  std::string draw_number(const std::string& lock);
+  std::int64_t draw_number();
+  std::string number_under(const std::string& lock);
+  std::string with_number(const session&, std::string statement, const std::vector<row_key>&);
+  bool refuses_lock(const session&, const std::vector<row_key>&) const;
   void finish_named(std::uint64_t id, bool granted, time_us now);
   static std::vector<row_key> rows_of(const std::string& statement);
-  bool is_locked_for(std::uint64_t id, const std::vector<row_key>&) const;
-  void lock_rows(session&, const std::vector<row_key>&);
+  bool is_locked_for(std::uint64_t id, const std::vector<row_key>&, bool is_shared) const;
+  void lock_rows(session&, const std::vector<row_key>&, bool is_shared);
   model_reply run_tables(std::uint64_t id, const std::string& statement, time_us began,
                          const std::vector<row_key>&);
   model_reply read(std::uint64_t id, const std::string& statement, time_us began);
@@ -128,6 +149,7 @@ class model_mariadb {
   std::list<std::uint64_t> waiting_;  // for rows, in the order of their statements
   std::uint64_t last_id_ = 0;
   std::int64_t numbers_drawn_ = 0;  // by UUID_SHORT()
+  std::uint64_t row_locks_made_ = 0;
   std::map<std::uint64_t, std::uint64_t> numbered_;
   bool is_read_only_ = false;
   unsigned refusal_ = 0;

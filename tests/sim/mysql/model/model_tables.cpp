@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "tests/sim/mysql/model/schema.hpp"
+
 namespace holdfast::sim {
 
 namespace {
@@ -21,6 +23,21 @@ std::optional<std::string> text_of(const sql_cell& c) {
   }
 }
 
+// FOR UPDATE or LOCK IN SHARE MODE, and what a statement that finds a locked row is to do. Rows are
+// locked elsewhere.
+void skip_locking(sql_words& w) {
+  if (w.skip("FOR")) {
+    w.require("UPDATE");
+  } else if (w.skip("LOCK")) {
+    for (const char* word : {"IN", "SHARE", "MODE"}) w.require(word);
+  } else {
+    return;
+  }
+  if (w.skip("WAIT")) w.take();
+  if (w.skip("SKIP")) w.require("LOCKED");
+  w.skip("NOWAIT");
+}
+
 void require_end(const sql_words& w) {
   if (!w.is_at_end()) throw unknown_sql("the statement goes on with " + w.next().as);
 }
@@ -28,6 +45,7 @@ void require_end(const sql_words& w) {
 }  // namespace
 
 model_reply model_tables::execute(std::string_view statement, std::int64_t now) {
+  if (auto of_schema = read_schema(statement, tables_)) return *std::move(of_schema);
   sql_words w(statement);
   context c{.now = now};
   if (w.skip("SELECT") || w.is_next("(")) return select(w, c);
@@ -62,6 +80,7 @@ sql_scope model_tables::scope(context& c) {
   return {.column =
               [&c](const std::string& table, const std::string& column) {
                 const source& s = c.sources[source_of(c, table, column)];
+                if (s.row == no_row) return sql_cell();
                 return s.table->rows.at(s.row).at(s.table->column(column));
               },
           .now = c.now,
@@ -96,15 +115,25 @@ bool model_tables::assign(context& c, const std::vector<assignment>& all) {
   return has_changed;
 }
 
+// Of the first source, and the row that a LEFT JOIN adds to it.
+void model_tables::go_to_row(context& c, std::size_t row) {
+  c.sources[0].row = row;
+  if (!c.joined_on) return;
+  source& added = c.sources[1];
+  for (added.row = 0; added.row < added.table->rows.size(); ++added.row)
+    if (c.joined_on->value(scope(c)).is_true()) return;
+  added.row = no_row;
+}
+
 // Every combination of rows for which all conditions are true.
 template <class Each>
 void model_tables::for_each_match(context& c, const std::vector<sql_expression>& conditions,
                                   Each each) {
-  const bool is_joined = c.sources.size() > 1;
+  const bool is_joined = c.sources.size() > 1 && !c.joined_on;
   const std::size_t others = is_joined ? c.sources[1].table->rows.size() : 1;
   for (std::size_t i = 0; i < c.sources[0].table->rows.size(); ++i) {
     for (std::size_t j = 0; j < others; ++j) {
-      c.sources[0].row = i;
+      go_to_row(c, i);
       if (is_joined) c.sources[1].row = j;
       bool matches = true;
       for (const sql_expression& condition : conditions)
@@ -133,16 +162,16 @@ model_reply model_tables::select(sql_words& w, const context& c) {
   }
   if (out.error != 0) return out;
   if (w.skip("ORDER")) sort(out.rows, w);
-  if (w.skip("FOR")) w.require("UPDATE");
+  skip_locking(w);
   require_end(w);
   return out;
 }
 
 // In parentheses, or behind its SELECT.
 model_reply model_tables::select_part(sql_words& w, const context& c) {
-  if (!w.skip("(")) return select_one(w, c, false);
+  if (!w.skip("(")) return select_one(w, c);
   w.require("SELECT");
-  model_reply out = select_one(w, c, true);
+  model_reply out = select_one(w, c);
   if (out.error == 0) w.require(")");
   return out;
 }
@@ -172,8 +201,18 @@ void model_tables::sort(std::vector<sql_row_seen>& rows, sql_words& w) {
   });
 }
 
-// In parentheses, rows may be ordered by columns and limited.
-model_reply model_tables::select_one(sql_words& w, context c, bool is_enclosed) {
+// False: there is no table of that name.
+bool model_tables::left_join(sql_words& w, context& c) {
+  w.require("JOIN");
+  sql_table* const joined = find(w.take_name());
+  c.sources.push_back({w.take_name(), joined});
+  w.require("ON");
+  c.joined_on = sql_expression::parse(w);
+  return joined != nullptr;
+}
+
+// Its rows may be ordered by columns, and limited.
+model_reply model_tables::select_one(sql_words& w, context c) {
   std::vector<sql_expression> wanted, conditions;
   do {
     wanted.push_back(sql_expression::parse(w));
@@ -183,26 +222,30 @@ model_reply model_tables::select_one(sql_words& w, context c, bool is_enclosed) 
   sql_table* const t = find(name);
   if (!t) return absent;
   c.sources.push_back({name, t});
+  if (w.skip("LEFT") && !left_join(w, c)) return absent;
   if (w.skip("WHERE")) conditions.push_back(sql_expression::parse(w));
   std::vector<std::size_t> matches;
   for_each_match(c, conditions, [&] { matches.push_back(c.sources[0].row); });
-  if (is_enclosed && w.skip("ORDER")) order(matches, *t, w);
+  const bool is_by_columns = w.ahead(2).is != sql_word::number;
+  if (is_by_columns && w.skip("ORDER")) order(matches, *t, w);
   if (w.skip("LIMIT")) matches.resize(std::min(matches.size(), std::stoul(w.take().as)));
   model_reply out;
   for (const std::size_t row : matches) {
-    c.sources[0].row = row;
+    go_to_row(c, row);
     auto& shown = out.rows.emplace_back();
     for (const sql_expression& e : wanted) shown.push_back(text_of(e.value(scope(c))));
   }
   return out;
 }
 
-// ORDER BY expires_at,name
+// ORDER BY expires_at,name; the columns are those of the first table.
 void model_tables::order(std::vector<std::size_t>& rows, const sql_table& t, sql_words& w) {
   w.require("BY");
   std::vector<std::size_t> columns;
   do {
-    columns.push_back(t.column(w.take_name()));
+    std::string name = w.take_name();
+    if (w.skip(".")) name = w.take_name();
+    columns.push_back(t.column(name));
   } while (w.skip(","));
   std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
     for (const std::size_t column : columns) {

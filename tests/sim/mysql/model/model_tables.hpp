@@ -31,10 +31,11 @@ class model_tables {
   model_reply execute(std::string_view statement, std::int64_t now);
 
  private:
+  static constexpr std::size_t no_row = SIZE_MAX;
   struct source {  // a table of a statement, under the name that the statement uses
     std::string name;
     sql_table* table;
-    std::size_t row = 0;
+    std::size_t row = 0;  // no_row: each of its columns is NULL
   };
   struct assignment {
     std::string table, column;
@@ -45,6 +46,8 @@ class model_tables {
     std::int64_t now = 0;
     std::optional<std::int64_t> last_insert_id{};
     std::vector<source> sources{};
+    // Of a LEFT JOIN with the second source, by which that has one row at the most.
+    std::optional<sql_expression> joined_on{};
   };
 
   sql_table* find(const std::string& name);
@@ -52,13 +55,15 @@ class model_tables {
   static std::size_t source_of(const context&, const std::string& table, const std::string& column);
   static std::vector<assignment> parse_assignments(sql_words&);
   static bool assign(context&, const std::vector<assignment>&);
+  static void go_to_row(context&, std::size_t row);
   template <class Each>
   static void for_each_match(context&, const std::vector<sql_expression>& conditions, Each);
 
   model_reply create(sql_words&);
   model_reply select(sql_words&, const context&);
   model_reply select_part(sql_words&, const context&);
-  model_reply select_one(sql_words&, context, bool is_enclosed);
+  model_reply select_one(sql_words&, context);
+  bool left_join(sql_words&, context&);
   static void order(std::vector<std::size_t>& rows, const sql_table&, sql_words&);
   static void sort(std::vector<sql_row_seen>&, sql_words&);
   model_reply insert(sql_words&, context);

@@ -1,6 +1,7 @@
 #include "tests/sim/mysql/model/table.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace holdfast::sim {
@@ -28,6 +29,7 @@ void sql_table::read_part(sql_words& w) {
   if (!w.skip("KEY")) return read_column(w);
   if (!w.is_next("(")) w.take_name();
   std::vector<std::size_t> key = read_key(w);
+  if (is_primary) primary_ = key;
   if (is_primary || is_unique) unique_.push_back(std::move(key));
 }
 
@@ -35,14 +37,23 @@ void sql_table::read_column(sql_words& w) {
   column_terms& c = columns_.emplace_back();
   c.name = w.take_name();
   const std::string type = w.take_name();
+  for (const char letter : type) c.type += static_cast<char>(std::tolower(letter));
   const bool is_time = type == "DATETIME" || type == "TIMESTAMP";
   c.holds = is_time ? sql_cell::time : type.starts_with("VAR") ? sql_cell::text : sql_cell::number;
+  if (is_time && w.skip("(")) {
+    c.digits_of_second = w.take().as;
+    w.require(")");
+  }
   while (!w.is_next(",") && !w.is_next(")")) {
     if (w.is_next("(")) {
       w.skip_parentheses();
     } else if (w.skip("PRIMARY")) {
       w.require("KEY");
-      unique_.push_back({columns_.size() - 1});
+      primary_ = {columns_.size() - 1};
+      unique_.push_back(primary_);
+    } else if (w.skip("CHARACTER")) {
+      w.require("SET");
+      c.character_set = w.take_name();
     } else if (w.skip("AUTO_INCREMENT")) {
       counted_ = columns_.size() - 1;
     } else {
