@@ -78,6 +78,7 @@ class campaign {
     workers_end.get();
     look_for_leaks();
     result_.faults = log_.counts();
+    result_.not_played = servers_->not_played();
     resource_.reset();
     judge_history(folder_.path(), *servers_, log_.excuses(), result_);
     if (!result_.violations.empty()) keep_history();

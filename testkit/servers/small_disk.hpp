@@ -1,0 +1,32 @@
+// A small file system of a test's own, which the test fills.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "testkit/servers/scratch_folder.hpp"
+
+namespace holdfast::testkit {
+
+// In memory, and unmounted with the object. Where this user may mount none, path() is an ordinary
+// folder, is_mounted() is false, and the disk must not be filled.
+class small_disk {
+ public:
+  explicit small_disk(std::size_t kilobytes);
+  ~small_disk();
+  small_disk(const small_disk&) = delete;
+  small_disk& operator=(const small_disk&) = delete;
+
+  bool is_mounted() const noexcept { return is_mounted_; }
+  std::string path() const { return folder_.file("disk"); }
+
+  void fill() const;  // until no byte more can be written
+  void make_room() const;
+
+ private:
+  std::string filler() const { return path() + "/filler"; }
+
+  const scratch_folder folder_;
+  bool is_mounted_ = false;
+};
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,16 @@
+#include "torture/disk_faults.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace holdfast::torture {
+
+using namespace std::chrono_literals;
+
+void fill_for_a_while(const testkit::small_disk& disk, dice& d) {
+  disk.fill();
+  std::this_thread::sleep_for(d.between(50ms, 2s));
+  disk.make_room();
+}
+
+}  // namespace holdfast::torture
