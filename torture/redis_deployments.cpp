@@ -1,5 +1,6 @@
 // Redis servers that nothing replaces: one, several shards, the masters of a Redlock.
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <iterator>
 #include <memory>
@@ -9,7 +10,9 @@
 
 #include "testkit/servers/redis_shards.hpp"
 #include "testkit/servers/redlock_servers.hpp"
+#include "testkit/servers/small_disk.hpp"
 #include "torture/deployment.hpp"
+#include "torture/disk_faults.hpp"
 #include "torture/redis_faults.hpp"
 
 namespace holdfast::torture {
@@ -57,6 +60,7 @@ class independent_servers : public deployment {
   }
 };
 
+// Its file is rewritten long before it fills the disk.
 class one_redis final : public independent_servers {
  public:
   one_redis() { open_links(); }
@@ -65,9 +69,38 @@ class one_redis final : public independent_servers {
     return links_.front().url() + common_options() + redis_terms;
   }
 
+  std::vector<fault> server_faults() override {
+    std::vector<fault> all = independent_servers::server_faults();
+    if (disk_.is_mounted()) all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }});
+    return all;
+  }
+  std::vector<std::string> not_played() const override {
+    if (disk_.is_mounted()) return {};
+    return {disk_not_filled};
+  }
+
  private:
+  static constexpr std::size_t kilobytes = 64 * 1024;
+
   std::vector<redis_server*> servers() override { return {&server_}; }
-  redis_server server_{durable_server};
+  // With appendfsync always a server ends when it cannot write, before it replies.
+  void fill_disk(dice& d) {
+    fill_for_a_while(disk_, d);
+    if (replies()) return;
+    server_.kill_hard();
+    server_.start();
+  }
+  bool replies() {
+    try {
+      return server_.command({"PING"}).text == "PONG";
+    } catch (const testkit::redis_silent&) {
+      return false;
+    }
+  }
+
+  testkit::small_disk disk_{kilobytes};
+  redis_server server_{
+      {.durable = true, .config = {"auto-aof-rewrite-min-size 8mb"}, .data_folder = disk_.path()}};
 };
 
 class shards final : public independent_servers {
