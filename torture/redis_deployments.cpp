@@ -1,4 +1,5 @@
 // Redis servers that nothing replaces: one, several shards, the masters of a Redlock.
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -33,6 +34,7 @@ class independent_servers : public deployment {
   std::vector<fault> server_faults() override {
     const auto any = any_server();
     std::vector<fault> all = redis_commands(any, 2s);
+    std::ranges::move(redis_refusals(any, 2s), std::back_inserter(all));
     all.push_back(redis_kill(any));
     all.push_back(redis_stop(any));
     return all;

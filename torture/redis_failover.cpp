@@ -1,4 +1,5 @@
 // Redis servers that replace each other: Sentinel and Cluster.
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <memory>
@@ -59,6 +60,7 @@ class sentinel final : public deployment {
     const auto master = [this](dice&) -> redis_server& { return all_.master(); };
     const auto replica = [this](dice& d) -> redis_server& { return a_replica(d); };
     std::vector<fault> all = redis_commands(master, down_after / 2);
+    std::ranges::move(redis_refusals(master, down_after / 2), std::back_inserter(all));
     fault killed = redis_kill(replica), stopped = redis_stop(replica);
     killed.name = "replica.kill";
     stopped.name = "replica.stop";
@@ -143,6 +145,7 @@ class cluster final : public deployment {
   std::vector<fault> server_faults() override {
     const auto master = [this](dice& d) -> redis_server& { return all_.server(a_master(d)); };
     std::vector<fault> all = redis_commands(master, 1s);
+    std::ranges::move(redis_refusals(master, 1s), std::back_inserter(all));
     all.push_back({"master.kill", [this](dice& d) {
                      const auto former = a_master(d);
                      all_.server(former).kill_hard();

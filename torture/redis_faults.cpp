@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <iterator>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 namespace holdfast::torture {
 
@@ -14,7 +18,67 @@ using testkit::redis_server;
 
 namespace {
 
-constexpr auto redis_outage = 3s;
+constexpr auto redis_outage = 3s, snapshot_bound = 10s;
+
+using redis_words = std::vector<std::string>;
+
+// A sentinel, or another command of the same fault, may have ended the connection.
+void send_again(redis_server& server, const redis_words& command) {
+  try {
+    server.command(command);
+  } catch (const testkit::redis_silent&) {
+    server.command(command);
+  }
+}
+
+// From the first commands to the last one.
+void for_a_while(redis_server& server, const std::vector<redis_words>& begin,
+                 const redis_words& end, std::chrono::milliseconds time) {
+  for (const redis_words& command : begin) send_again(server, command);
+  std::this_thread::sleep_for(time);
+  send_again(server, end);
+}
+
+std::function<void(dice&)> with_commands(server_choice choose, std::chrono::milliseconds longest,
+                                         std::vector<redis_words> begin, redis_words end) {
+  return [choose = std::move(choose), longest, begin = std::move(begin),
+          end = std::move(end)](dice& d) {
+    redis_server& server = choose(d);
+    for_a_while(server, begin, end, d.between(50ms, longest));
+  };
+}
+
+// A folder with the name of the snapshot's file: no snapshot can be written. A durable server does
+// not need the file.
+class blocked_snapshot {
+ public:
+  explicit blocked_snapshot(const redis_server& server) : path_(server.data_folder() / "dump.rdb") {
+    std::filesystem::remove(path_);
+    std::filesystem::create_directory(path_);
+  }
+  ~blocked_snapshot() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  blocked_snapshot(const blocked_snapshot&) = delete;
+  blocked_snapshot& operator=(const blocked_snapshot&) = delete;
+
+ private:
+  const std::filesystem::path path_;
+};
+
+// Where snapshots are configured, a server refuses writes after one has failed.
+void fail_a_snapshot(redis_server& server, std::chrono::milliseconds time) {
+  const blocked_snapshot blocked(server);
+  const auto until = std::chrono::steady_clock::now() + snapshot_bound;
+  while (server.info("rdb_last_bgsave_status") != "err" &&
+         std::chrono::steady_clock::now() < until) {
+    server.command({"BGSAVE"});
+    std::this_thread::sleep_for(5ms);
+  }
+  for_a_while(server, {{"CONFIG", "SET", "save", "3600 1000000"}}, {"CONFIG", "SET", "save", ""},
+              time);
+}
 
 std::vector<std::string> connections_of(redis_server& server) {
   std::vector<std::string> lines;
@@ -79,6 +143,27 @@ std::vector<fault> redis_commands(const server_choice& choose,
              {"CLIENT", "PAUSE", std::to_string(pause.count()), d.one_in(2) ? "ALL" : "WRITE"});
          std::this_thread::sleep_for(pause);
        }},
+  };
+}
+
+std::vector<fault> redis_refusals(const server_choice& choose, std::chrono::milliseconds longest) {
+  const auto refused_by = [&](std::vector<redis_words> begin, redis_words end) {
+    return with_commands(choose, longest, std::move(begin), std::move(end));
+  };
+  return {
+      {"snapshot.fail",
+       [choose, longest](dice& d) {
+         redis_server& server = choose(d);
+         fail_a_snapshot(server, d.between(50ms, longest));
+       }},
+      {"memory.fill",
+       refused_by({{"CONFIG", "SET", "maxmemory", "1"}}, {"CONFIG", "SET", "maxmemory", "0"})},
+      {"access.deny", refused_by({{"ACL", "SETUSER", "default", "-@all"}},
+                                 {"ACL", "SETUSER", "default", "+@all"})},
+      {"password.change", refused_by({{"CONFIG", "SET", "requirepass", "secret"},
+                                      {"CLIENT", "KILL", "TYPE", "normal"},
+                                      {"CLIENT", "KILL", "TYPE", "pubsub"}},
+                                     {"CONFIG", "SET", "requirepass", ""})},
   };
 }
 

@@ -20,6 +20,9 @@ fault redis_kill(server_choice);
 fault redis_stop(server_choice);
 // Scripts are flushed, connections are killed, clients are paused.
 std::vector<fault> redis_commands(const server_choice&, std::chrono::milliseconds longest_pause);
+// A server refuses requests for a while, with each of the errors that its administrator can cause:
+// MISCONF, OOM, NOPERM, NOAUTH. Its connections to replicas, sentinels and other nodes stay.
+std::vector<fault> redis_refusals(const server_choice&, std::chrono::milliseconds longest);
 
 // Connections, channels and keys.
 std::vector<std::string> left_in_redis(testkit::redis_server&);
