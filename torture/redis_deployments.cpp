@@ -37,6 +37,7 @@ class independent_servers : public deployment {
     std::ranges::move(redis_refusals(any, 2s), std::back_inserter(all));
     all.push_back(redis_kill(any));
     all.push_back(redis_stop(any));
+    all.push_back(redis_client_limit(any, 2s));
     return all;
   }
 
@@ -73,6 +74,7 @@ class one_redis final : public independent_servers {
 
   std::vector<fault> server_faults() override {
     std::vector<fault> all = independent_servers::server_faults();
+    all.push_back(redis_demotion(any_server(), 2s));
     if (disk_.is_mounted()) all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }});
     return all;
   }
@@ -116,6 +118,12 @@ class shards final : public independent_servers {
     return "redis+shards://" + addresses_of(links_) + terms();
   }
 
+  std::vector<fault> server_faults() override {
+    std::vector<fault> all = independent_servers::server_faults();
+    all.push_back(redis_demotion(any_server(), 2s));
+    return all;
+  }
+
  private:
   static std::string terms() { return common_options() + redis_terms + "&names=a,b,c"; }
   std::vector<redis_server*> servers() override {
@@ -126,7 +134,7 @@ class shards final : public independent_servers {
   std::deque<redis_server> servers_;
 };
 
-// Up to two of five fail at a time.
+// Up to two of five fail at a time. None becomes a replica: it would not vote from then on.
 class redlock final : public independent_servers {
  public:
   redlock() { open_links(); }

@@ -167,6 +167,21 @@ std::vector<fault> redis_refusals(const server_choice& choose, std::chrono::mill
   };
 }
 
+fault redis_client_limit(server_choice choose, std::chrono::milliseconds longest) {
+  constexpr const char* none_but_this = "1";
+  return {"clients.limit", with_commands(std::move(choose), longest,
+                                         {{"CONFIG", "SET", "maxclients", none_but_this},
+                                          {"CLIENT", "KILL", "TYPE", "normal"},
+                                          {"CLIENT", "KILL", "TYPE", "pubsub"}},
+                                         {"CONFIG", "SET", "maxclients", "1000"})};
+}
+
+fault redis_demotion(server_choice choose, std::chrono::milliseconds longest) {
+  return {"server.demote",
+          with_commands(std::move(choose), longest, {{"REPLICAOF", "127.0.0.1", "1"}},
+                        {"REPLICAOF", "NO", "ONE"})};
+}
+
 std::vector<std::string> left_in_redis(redis_server& server) {
   std::vector<std::string> lines = connections_of(server);
   for (const redis_reply& channel : server.command({"PUBSUB", "CHANNELS"}).items)

@@ -23,6 +23,10 @@ std::vector<fault> redis_commands(const server_choice&, std::chrono::millisecond
 // A server refuses requests for a while, with each of the errors that its administrator can cause:
 // MISCONF, OOM, NOPERM, NOAUTH. Its connections to replicas, sentinels and other nodes stay.
 std::vector<fault> redis_refusals(const server_choice&, std::chrono::milliseconds longest);
+// A server accepts no new connection. No replica, sentinel or other node may need one.
+fault redis_client_limit(server_choice, std::chrono::milliseconds longest);
+// A master is a replica for a while, of a server that does not exist. It keeps its data.
+fault redis_demotion(server_choice, std::chrono::milliseconds longest);
 
 // Connections, channels and keys.
 std::vector<std::string> left_in_redis(testkit::redis_server&);
