@@ -12,6 +12,7 @@
 #include "testkit/servers/sentinel_servers.hpp"
 #include "torture/deployment.hpp"
 #include "torture/redis_faults.hpp"
+#include "torture/slot_moves.hpp"
 
 namespace holdfast::torture {
 
@@ -174,6 +175,8 @@ class cluster final : public deployment {
                      all_.server(one).start();
                      all_.wait_until_replica(one);
                    }});
+    std::ranges::move(slot_moves(all_, [this](dice& d) { return a_slot(d); }),
+                      std::back_inserter(all));
     return all;
   }
 
@@ -195,12 +198,12 @@ class cluster final : public deployment {
     for (std::size_t i = 0; i < all_.server_count(); ++i) found.push_back(&all_.server(i));
     return found;
   }
-  // That of the slot of one of the locks.
-  std::size_t a_master(dice& d) {
-    const auto name =
-        d.one_in(2) ? names.mutex(d.below(mutex_count)) : names.shared(d.below(shared_count));
-    return all_.master_of_slot(all_.slot_of(name));
+  // That of one of the locks.
+  int a_slot(dice& d) {
+    return all_.slot_of(d.one_in(2) ? names.mutex(d.below(mutex_count))
+                                    : names.shared(d.below(shared_count)));
   }
+  std::size_t a_master(dice& d) { return all_.master_of_slot(a_slot(d)); }
 
   cluster_servers all_{{.servers = {.durable = true}}};
   std::string mapping_;
