@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "testkit/servers/redis_shards.hpp"
@@ -134,7 +135,7 @@ class shards final : public independent_servers {
   std::deque<redis_server> servers_;
 };
 
-// Up to two of five fail at a time. None becomes a replica: it would not vote from then on.
+// Up to three of five fail at a time. None becomes a replica: it would not vote from then on.
 class redlock final : public independent_servers {
  public:
   redlock() { open_links(); }
@@ -145,21 +146,26 @@ class redlock final : public independent_servers {
 
   std::vector<fault> server_faults() override {
     std::vector<fault> all = independent_servers::server_faults();
-    all.push_back({"servers.two-killed", [this](dice& d) {
-                     const auto first = d.below(count);
-                     redis_server& one = servers_[first];
-                     redis_server& other = servers_[(first + 1 + d.below(count - 1)) % count];
-                     one.kill_hard();
-                     other.kill_hard();
-                     std::this_thread::sleep_for(d.between(50ms, 3s));
-                     one.start();
-                     other.start();
-                   }});
+    all.push_back({"servers.two-killed", [this](dice& d) { kill_some(2, d); }});
+    all.push_back({"servers.three-killed", [this](dice& d) { kill_some(3, d); }});
+    all.push_back({"server.emptied", [this](dice&) { servers_[unsafe].restart(false); }});
     return all;
   }
 
  private:
   static constexpr std::size_t count = 5;
+  // The only one that loses locks: a majority that does may make two holders.
+  static constexpr std::size_t unsafe = 0;
+
+  void kill_some(std::size_t killed, dice& d) {
+    std::vector<redis_server*> all = servers();
+    for (std::size_t i = 0; i < killed; ++i) {
+      std::swap(all[i], all[i + d.below(count - i)]);
+      all[i]->kill_hard();
+    }
+    std::this_thread::sleep_for(d.between(50ms, 3s));
+    for (std::size_t i = 0; i < killed; ++i) all[i]->start();
+  }
   std::vector<redis_server*> servers() override {
     std::vector<redis_server*> all;
     for (std::size_t i = 0; i < count; ++i) all.push_back(&servers_[i]);
