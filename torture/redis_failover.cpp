@@ -101,6 +101,12 @@ class sentinel final : public deployment {
                      rest(d);
                      one.start();
                    }});
+    all.push_back({"sentinel.stop", [this](dice& d) {
+                     testkit::redis_sentinel& one = all_.sentinel(d.below(all_.sentinel_count()));
+                     one.stop();
+                     rest(d);
+                     one.go_on();
+                   }});
     return all;
   }
 
@@ -173,6 +179,13 @@ class cluster final : public deployment {
                      all_.server(one).kill_hard();
                      rest(d);
                      all_.server(one).start();
+                     all_.wait_until_replica(one);
+                   }});
+    all.push_back({"replica.stop", [this](dice& d) {
+                     const auto one = all_.replica_of(a_master(d));
+                     all_.server(one).stop();
+                     rest(d);
+                     all_.server(one).go_on();
                      all_.wait_until_replica(one);
                    }});
     std::ranges::move(slot_moves(all_, [this](dice& d) { return a_slot(d); }),
