@@ -28,7 +28,7 @@ namespace {
 const std::string redis_terms = "&retry-base=10ms";
 
 // Each write is on the disk before its reply: a killed server loses none.
-const redis_options durable_server{.durable = true};
+const redis_options durable_server{.durable = true, .clock_shim = true};
 
 class independent_servers : public deployment {
  public:
@@ -76,6 +76,7 @@ class one_redis final : public independent_servers {
   std::vector<fault> server_faults() override {
     std::vector<fault> all = independent_servers::server_faults();
     all.push_back(redis_demotion(any_server(), 2s));
+    all.push_back(redis_clock(any_server(), lease_ttl));
     if (disk_.is_mounted()) all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }});
     return all;
   }
@@ -104,8 +105,10 @@ class one_redis final : public independent_servers {
   }
 
   testkit::small_disk disk_{kilobytes};
-  redis_server server_{
-      {.durable = true, .config = {"auto-aof-rewrite-min-size 8mb"}, .data_folder = disk_.path()}};
+  redis_server server_{{.durable = true,
+                        .clock_shim = true,
+                        .config = {"auto-aof-rewrite-min-size 8mb"},
+                        .data_folder = disk_.path()}};
 };
 
 class shards final : public independent_servers {
@@ -122,6 +125,7 @@ class shards final : public independent_servers {
   std::vector<fault> server_faults() override {
     std::vector<fault> all = independent_servers::server_faults();
     all.push_back(redis_demotion(any_server(), 2s));
+    all.push_back(redis_clock(any_server(), lease_ttl));
     return all;
   }
 
@@ -149,6 +153,8 @@ class redlock final : public independent_servers {
     all.push_back({"servers.two-killed", [this](dice& d) { kill_some(2, d); }});
     all.push_back({"servers.three-killed", [this](dice& d) { kill_some(3, d); }});
     all.push_back({"server.emptied", [this](dice&) { servers_[unsafe].restart(false); }});
+    const auto the_unsafe = [this](dice&) -> redis_server& { return servers_[unsafe]; };
+    all.push_back(redis_clock(the_unsafe, 0ms));
     return all;
   }
 
@@ -171,7 +177,8 @@ class redlock final : public independent_servers {
     for (std::size_t i = 0; i < count; ++i) all.push_back(&servers_[i]);
     return all;
   }
-  testkit::redlock_servers servers_{count};
+  testkit::redlock_servers servers_{count, testkit::redlock_servers::history::long_running,
+                                    durable_server};
 };
 
 }  // namespace

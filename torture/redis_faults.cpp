@@ -19,6 +19,8 @@ using testkit::redis_server;
 namespace {
 
 constexpr auto redis_outage = 3s, snapshot_bound = 10s;
+// Longer than a lease. While a counter is ahead of the clock, new connections are granted nothing.
+constexpr auto redis_clock_step = 3s;
 
 using redis_words = std::vector<std::string>;
 
@@ -180,6 +182,17 @@ fault redis_demotion(server_choice choose, std::chrono::milliseconds longest) {
   return {"server.demote",
           with_commands(std::move(choose), longest, {{"REPLICAOF", "127.0.0.1", "1"}},
                         {"REPLICAOF", "NO", "ONE"})};
+}
+
+fault redis_clock(server_choice choose, std::chrono::milliseconds excuse) {
+  return {"server.clock",
+          [choose = std::move(choose)](dice& d) {
+            redis_server& server = choose(d);
+            server.set_clock(d.one_in(2) ? redis_clock_step : -redis_clock_step);
+            std::this_thread::sleep_for(d.between(100ms, 2s));
+            server.set_clock(0ms);
+          },
+          excuse};
 }
 
 std::vector<std::string> left_in_redis(redis_server& server) {

@@ -27,6 +27,9 @@ std::vector<fault> redis_refusals(const server_choice&, std::chrono::millisecond
 fault redis_client_limit(server_choice, std::chrono::milliseconds longest);
 // A master is a replica for a while, of a server that does not exist. It keeps its data.
 fault redis_demotion(server_choice, std::chrono::milliseconds longest);
+// Steps the clock of a server with a clock_shim by more than a lease lasts, and back. `excuse` as
+// of fault: a step forward ends leases that their holders still believe in.
+fault redis_clock(server_choice, std::chrono::milliseconds excuse);
 
 // Connections, channels and keys.
 std::vector<std::string> left_in_redis(testkit::redis_server&);
