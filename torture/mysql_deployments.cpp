@@ -1,7 +1,8 @@
 // A MariaDB server, for each strategy.
-#include <holdfast/client.hpp>
+#include <holdfast/holdfast.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "testkit/servers/mariadb_server.hpp"
+#include "testkit/servers/small_disk.hpp"
 #include "torture/deployment.hpp"
+#include "torture/disk_faults.hpp"
 
 namespace holdfast::torture {
 
@@ -28,6 +31,8 @@ class mariadb final : public deployment {
   mariadb(std::string strategy, std::chrono::milliseconds excuse)
       : terms_(common_options() + "&strategy=" + std::move(strategy)), excuse_(excuse) {
     links_.emplace_back(server_.port());
+    // Creates the tables, which a full disk may leave half created.
+    client::open(url()).mutex(names.warm_up()).acquire().release();
   }
 
   std::string url() const override { return server_.url() + terms_; }
@@ -39,20 +44,21 @@ class mariadb final : public deployment {
   }
 
   std::vector<fault> server_faults() override {
-    return {{"server.kill",
-             [this](dice& d) {
-               server_.kill_hard();
-               std::this_thread::sleep_for(d.between(1s, 2s));  // see mariadb_server::restart()
-               server_.start();
-             },
-             excuse_},
-            {"server.stop",
-             [this](dice& d) {
-               server_.stop();
-               std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
-               server_.go_on();
-             }},
-            {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_}};
+    std::vector<fault> all{{"server.kill", [this](dice& d) { kill_and_start(d); }, excuse_},
+                           {"server.stop",
+                            [this](dice& d) {
+                              server_.stop();
+                              std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
+                              server_.go_on();
+                            }},
+                           {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_}};
+    if (disk_.is_mounted())
+      all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }, excuse_});
+    return all;
+  }
+  std::vector<std::string> not_played() const override {
+    if (disk_.is_mounted()) return {};
+    return {disk_not_filled};
   }
 
   std::vector<std::string> left_behind() override {
@@ -79,6 +85,22 @@ class mariadb final : public deployment {
   }
 
  private:
+  static constexpr std::size_t kilobytes = 128 * 1024;
+
+  void kill_and_start(dice& d) {
+    server_.kill_hard();
+    std::this_thread::sleep_for(d.between(1s, 2s));  // see mariadb_server::restart()
+    server_.start();
+  }
+  // A server that has ended for want of room is started again.
+  void fill_disk(dice& d) {
+    fill_for_a_while(disk_, d);
+    try {
+      server_.query("SELECT 1");
+    } catch (const testkit::sql_error&) {
+      kill_and_start(d);
+    }
+  }
   void expect_one_row_for_each_lock(const std::string& table, std::vector<std::string>& lines) {
     const auto rows = server_.query("SELECT COUNT(*) FROM test." + table).text();
     if (std::stoul(rows) > lock_count)
@@ -100,7 +122,8 @@ class mariadb final : public deployment {
 
   const std::string terms_;
   const std::chrono::milliseconds excuse_;
-  mariadb_server server_;
+  testkit::small_disk disk_{kilobytes};
+  mariadb_server server_{{.data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
 };
 
 }  // namespace
