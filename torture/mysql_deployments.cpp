@@ -51,7 +51,8 @@ class mariadb final : public deployment {
                               std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
                               server_.go_on();
                             }},
-                           {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_}};
+                           {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_},
+                           {"password.change", [this](dice& d) { change_password(d); }, excuse_}};
     if (disk_.is_mounted())
       all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }, excuse_});
     return all;
@@ -112,12 +113,24 @@ class mariadb final : public deployment {
   }
   void kill_one(dice& d) {
     const sql_result all = connections();
-    if (all.rows.empty()) return;
+    if (!all.rows.empty()) kill(all.rows[d.below(all.rows.size())].at(0).value_or("0"));
+  }
+  void kill(const std::string& connection) {
     try {
-      server_.query("KILL " + all.rows[d.below(all.rows.size())].at(0).value_or("0"));
+      server_.query("KILL " + connection);
     } catch (const testkit::sql_error&) {
       // It has just ended.
     }
+  }
+  void change_password(dice& d) {
+    set_password("another");
+    for (const auto& row : connections().rows) kill(row.at(0).value_or("0"));
+    std::this_thread::sleep_for(d.between(50ms, 2s));
+    set_password(mariadb_server::password);
+  }
+  void set_password(const std::string& password) {
+    server_.query(std::string("ALTER USER ") + mariadb_server::user +
+                  "@'127.0.0.1' IDENTIFIED BY '" + password + '\'');
   }
 
   const std::string terms_;
