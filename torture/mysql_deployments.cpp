@@ -52,7 +52,8 @@ class mariadb final : public deployment {
                               server_.go_on();
                             }},
                            {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_},
-                           {"password.change", [this](dice& d) { change_password(d); }, excuse_}};
+                           {"password.change", [this](dice& d) { change_password(d); }, excuse_},
+                           {"server.read-only", [this](dice& d) { forbid_writes(d); }, excuse_}};
     if (disk_.is_mounted())
       all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }, excuse_});
     return all;
@@ -101,6 +102,16 @@ class mariadb final : public deployment {
     } catch (const testkit::sql_error&) {
       kill_and_start(d);
     }
+  }
+  // Pinned locks end, since their clients leave a server that is read-only. Where a statement waits
+  // for a row for too long, the server stays as it is.
+  void forbid_writes(dice& d) {
+    server_.query("SET SESSION lock_wait_timeout=3");
+    try {
+      server_.query("SET GLOBAL read_only=1");
+      std::this_thread::sleep_for(d.between(50ms, 2s));
+    } catch (const testkit::sql_error&) {}
+    server_.query("SET GLOBAL read_only=0");
   }
   void expect_one_row_for_each_lock(const std::string& table, std::vector<std::string>& lines) {
     const auto rows = server_.query("SELECT COUNT(*) FROM test." + table).text();
