@@ -23,11 +23,14 @@ using testkit::sql_result;
 namespace {
 
 constexpr auto mariadb_outage = 3s;
+// Longer than a lease, and short: a statement that waits with a timeout waits for so much longer.
+constexpr auto mariadb_clock_step = 3s;
 
 class mariadb final : public deployment {
  public:
   // `excuse`: how long after the end of a connection two may hold. The server frees the lock of a
-  // connection at once, and its client may only notice when its lease ends.
+  // connection at once, and its client may only notice when its lease ends. 0: the strategy has
+  // leases, which end by the server's clock.
   mariadb(std::string strategy, std::chrono::milliseconds excuse)
       : terms_(common_options() + "&strategy=" + std::move(strategy)), excuse_(excuse) {
     links_.emplace_back(server_.port());
@@ -54,6 +57,8 @@ class mariadb final : public deployment {
                            {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_},
                            {"password.change", [this](dice& d) { change_password(d); }, excuse_},
                            {"server.read-only", [this](dice& d) { forbid_writes(d); }, excuse_}};
+    if (has_leases())
+      all.push_back({"server.clock", [this](dice& d) { step_clock(d); }, lease_ttl});
     if (disk_.is_mounted())
       all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }, excuse_});
     return all;
@@ -113,6 +118,12 @@ class mariadb final : public deployment {
     } catch (const testkit::sql_error&) {}
     server_.query("SET GLOBAL read_only=0");
   }
+  void step_clock(dice& d) {
+    server_.set_clock(d.one_in(2) ? mariadb_clock_step : -mariadb_clock_step);
+    std::this_thread::sleep_for(d.between(100ms, 2s));
+    server_.set_clock(0ms);
+  }
+  bool has_leases() const { return excuse_ == 0ms; }
   void expect_one_row_for_each_lock(const std::string& table, std::vector<std::string>& lines) {
     const auto rows = server_.query("SELECT COUNT(*) FROM test." + table).text();
     if (std::stoul(rows) > lock_count)
@@ -147,7 +158,8 @@ class mariadb final : public deployment {
   const std::string terms_;
   const std::chrono::milliseconds excuse_;
   testkit::small_disk disk_{kilobytes};
-  mariadb_server server_{{.data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
+  mariadb_server server_{{.clock_shim = has_leases(),
+                          .data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
 };
 
 }  // namespace
