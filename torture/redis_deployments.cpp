@@ -39,6 +39,7 @@ class independent_servers : public deployment {
     all.push_back(redis_kill(any));
     all.push_back(redis_stop(any));
     all.push_back(redis_client_limit(any, 2s));
+    all.push_back(redis_long_script(any, 1s));
     return all;
   }
 

@@ -18,18 +18,18 @@ using testkit::redis_server;
 
 namespace {
 
-constexpr auto redis_outage = 3s, snapshot_bound = 10s;
+constexpr auto redis_outage = 3s, snapshot_bound = 10s, script_bound = 10s;
 // Longer than a lease. While a counter is ahead of the clock, new connections are granted nothing.
 constexpr auto redis_clock_step = 3s;
 
 using redis_words = std::vector<std::string>;
 
 // A sentinel, or another command of the same fault, may have ended the connection.
-void send_again(redis_server& server, const redis_words& command) {
+redis_reply send_again(redis_server& server, const redis_words& command) {
   try {
-    server.command(command);
+    return server.command(command);
   } catch (const testkit::redis_silent&) {
-    server.command(command);
+    return server.command(command);
   }
 }
 
@@ -80,6 +80,20 @@ void fail_a_snapshot(redis_server& server, std::chrono::milliseconds time) {
   }
   for_a_while(server, {{"CONFIG", "SET", "save", "3600 1000000"}}, {"CONFIG", "SET", "save", ""},
               time);
+}
+
+void run_a_long_script(redis_server& server, std::chrono::milliseconds time) {
+  testkit::redis_link program = server.link();
+  send_again(server, {"CONFIG", "SET", "lua-time-limit", "20"});
+  program.send({"EVAL", "while true do end", "0"});
+  std::this_thread::sleep_for(time);
+  // On a busy machine the script may not have begun.
+  const auto until = std::chrono::steady_clock::now() + script_bound;
+  while (send_again(server, {"SCRIPT", "KILL"}).is_error() &&
+         std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(5ms);
+  program.receive();
+  send_again(server, {"CONFIG", "SET", "lua-time-limit", "5000"});
 }
 
 std::vector<std::string> connections_of(redis_server& server) {
@@ -176,6 +190,13 @@ fault redis_client_limit(server_choice choose, std::chrono::milliseconds longest
                                           {"CLIENT", "KILL", "TYPE", "normal"},
                                           {"CLIENT", "KILL", "TYPE", "pubsub"}},
                                          {"CONFIG", "SET", "maxclients", "1000"})};
+}
+
+fault redis_long_script(server_choice choose, std::chrono::milliseconds longest) {
+  return {"script.busy", [choose = std::move(choose), longest](dice& d) {
+            redis_server& server = choose(d);
+            run_a_long_script(server, d.between(50ms, longest));
+          }};
 }
 
 fault redis_demotion(server_choice choose, std::chrono::milliseconds longest) {

@@ -25,6 +25,8 @@ std::vector<fault> redis_commands(const server_choice&, std::chrono::millisecond
 std::vector<fault> redis_refusals(const server_choice&, std::chrono::milliseconds longest);
 // A server accepts no new connection. No replica, sentinel or other node may need one.
 fault redis_client_limit(server_choice, std::chrono::milliseconds longest);
+// A script of another program does not end for a while: the server answers BUSY.
+fault redis_long_script(server_choice, std::chrono::milliseconds longest);
 // A master is a replica for a while, of a server that does not exist. It keeps its data.
 fault redis_demotion(server_choice, std::chrono::milliseconds longest);
 // Steps the clock of a server with a clock_shim by more than a lease lasts, and back. `excuse` as
