@@ -19,8 +19,6 @@ using testkit::redis_server;
 namespace {
 
 constexpr auto redis_outage = 3s, snapshot_bound = 10s, script_bound = 10s;
-// Longer than a lease. While a counter is ahead of the clock, new connections are granted nothing.
-constexpr auto redis_clock_step = 3s;
 
 using redis_words = std::vector<std::string>;
 

@@ -29,8 +29,10 @@ fault redis_client_limit(server_choice, std::chrono::milliseconds longest);
 fault redis_long_script(server_choice, std::chrono::milliseconds longest);
 // A master is a replica for a while, of a server that does not exist. It keeps its data.
 fault redis_demotion(server_choice, std::chrono::milliseconds longest);
-// Steps the clock of a server with a clock_shim by more than a lease lasts, and back. `excuse` as
-// of fault: a step forward ends leases that their holders still believe in.
+// Longer than a lease. While a counter is ahead of the clock, new connections are granted nothing.
+inline constexpr std::chrono::milliseconds redis_clock_step{3000};
+// Steps the clock of a server with a clock_shim, and back. `excuse` as of fault: a step forward ends
+// leases that their holders still believe in.
 fault redis_clock(server_choice, std::chrono::milliseconds excuse);
 
 // Connections, channels and keys.
