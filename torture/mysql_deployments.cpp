@@ -56,6 +56,7 @@ class mariadb final : public deployment {
                             }},
                            {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_},
                            {"password.change", [this](dice& d) { change_password(d); }, excuse_},
+                           {"clients.limit", [this](dice& d) { limit_clients(d); }, excuse_},
                            {"server.read-only", [this](dice& d) { forbid_writes(d); }, excuse_}};
     if (has_leases())
       all.push_back({"server.clock", [this](dice& d) { step_clock(d); }, lease_ttl});
@@ -144,9 +145,19 @@ class mariadb final : public deployment {
       // It has just ended.
     }
   }
+  void kill_all() {
+    for (const auto& row : connections().rows) kill(row.at(0).value_or("0"));
+  }
+  // No more than the server accepts at least, and fewer than the workers need.
+  void limit_clients(dice& d) {
+    server_.query("SET GLOBAL max_connections=10");
+    kill_all();
+    std::this_thread::sleep_for(d.between(50ms, 2s));
+    server_.query("SET GLOBAL max_connections=DEFAULT");
+  }
   void change_password(dice& d) {
     set_password("another");
-    for (const auto& row : connections().rows) kill(row.at(0).value_or("0"));
+    kill_all();
     std::this_thread::sleep_for(d.between(50ms, 2s));
     set_password(mariadb_server::password);
   }
