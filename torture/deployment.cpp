@@ -30,14 +30,16 @@ class file_deployment final : public deployment {
                               client::open(url()).prune(ec);
                             }}};
     // While it is full no lock gets a new file, and those in use keep theirs.
-    if (disk_.is_mounted())
+    if (disk_.is_mounted()) {
       all.push_back({"disk.full", [this](dice& d) { fill_for_a_while(disk_, d); }});
+      all.push_back({"disk.read-only", [this](dice& d) { forbid_writes_for_a_while(disk_, d); }});
+    }
     return all;
   }
 
   std::vector<std::string> not_played() const override {
     if (disk_.is_mounted()) return {};
-    return {disk_not_filled};
+    return {disk_not_filled, disk_always_writable};
   }
 
   std::vector<std::string> left_behind() override {
