@@ -31,8 +31,8 @@ fault redis_long_script(server_choice, std::chrono::milliseconds longest);
 fault redis_demotion(server_choice, std::chrono::milliseconds longest);
 // Longer than a lease. While a counter is ahead of the clock, new connections are granted nothing.
 inline constexpr std::chrono::milliseconds redis_clock_step{3000};
-// Steps the clock of a server with a clock_shim, and back. `excuse` as of fault: a step forward ends
-// leases that their holders still believe in.
+// Steps the clock of a server with a clock_shim, and back. `excuse` as of fault: a step forward
+// ends leases that their holders still believe in.
 fault redis_clock(server_choice, std::chrono::milliseconds excuse);
 
 // Connections, channels and keys.

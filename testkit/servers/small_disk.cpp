@@ -23,8 +23,8 @@ small_disk::~small_disk() {
   if (is_mounted_) unmount_both();
 }
 
-// The cover is the same file system, read-only. A mount that becomes read-only after it is at path()
-// would stay so for a program that has opened it before.
+// The cover is the same file system, read-only. A mount that becomes read-only after it has been at
+// path() would stay so for a program that has opened it before.
 bool small_disk::mount_both(std::size_t kilobytes) const {
   const std::string options = "mode=0700,size=" + std::to_string(kilobytes) + 'k';
   if (::mount("none", path().c_str(), "tmpfs", 0, options.c_str()) != 0) return false;
