@@ -97,7 +97,11 @@ void workers::kill_one(dice& d) {
   add();
 }
 
-void workers::cut_one(dice& d) { send(all_[d.below(all_.size())], cut_letter); }
+// The pipe of a worker that has ended would end this program.
+void workers::cut_one(dice& d) {
+  replace_the_crashed();
+  send(all_[d.below(all_.size())], cut_letter);
+}
 
 void workers::send(const worker& one, char letter) {
   const std::array<char, 2> line = {letter, '\n'};

@@ -360,16 +360,20 @@ void cluster_servers::finish_move(int slot, std::size_t from, std::size_t to) {
     checked_command(i, {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)});
 }
 
-void cluster_servers::move_slot(int slot, std::size_t from, std::size_t to) {
-  mark_migrating(slot, from, to);
-  move_keys(keys_of_slot(slot, from), from, to);
-  finish_move(slot, from, to);
-  // A late message of the former owner may make the new one forget the slot again.
+// A late message of the former owner may make the new one forget the slot again.
+void cluster_servers::wait_until_moved(int slot, std::size_t to) {
   wait_until("do not agree", [&] {
     if (all_agree()) return true;
     checked_command(to, {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)});
     return false;
   });
+}
+
+void cluster_servers::move_slot(int slot, std::size_t from, std::size_t to) {
+  mark_migrating(slot, from, to);
+  move_keys(keys_of_slot(slot, from), from, to);
+  finish_move(slot, from, to);
+  wait_until_moved(slot, to);
 }
 
 std::string cluster_servers::url(const std::string& user) const {

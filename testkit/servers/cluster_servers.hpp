@@ -83,6 +83,8 @@ class cluster_servers {
   std::vector<std::string> keys_of_slot(int slot, std::size_t i);  // that server i has
   // Names the new owner at all masters. Throws while the source has keys of the slot.
   void finish_move(int slot, std::size_t from, std::size_t to);
+  // After these steps: waits until all agree that `to` owns the slot.
+  void wait_until_moved(int slot, std::size_t to);
   // All steps, until all agree.
   void move_slot(int slot, std::size_t from, std::size_t to);
 

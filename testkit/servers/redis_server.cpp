@@ -34,10 +34,15 @@ redis_server::redis_server(const redis_options& options) : options_(options) {
 
 redis_server::~redis_server() = default;
 
+std::filesystem::path redis_server::data_folder() const {
+  if (options_.data_folder.empty()) return folder_.path();
+  return options_.data_folder;
+}
+
 void redis_server::write_config() const {
   const std::string port = std::to_string(port_);
   std::string text = "bind 127.0.0.1\nunixsocket " + socket_path() + "\ndir " +
-                     folder_.path().string() + "\nlogfile " + folder_.file("log") +
+                     data_folder().string() + "\nlogfile " + folder_.file("log") +
                      "\nsave \"\"\ndaemonize no\nrepl-diskless-sync-delay 0\n"
                      "user testkit on nopass ~* &* +@all\n";
   if (tested_redis().is_at_least(7, 0)) text += "enable-debug-command yes\n";
@@ -94,8 +99,8 @@ void redis_server::restart(bool keep_data) {
   if (keep_data && !options_.durable) command({"SAVE"});
   kill_hard();
   if (!keep_data) {
-    std::filesystem::remove_all(folder_.path() / "appendonlydir");
-    std::filesystem::remove(folder_.path() / "dump.rdb");
+    std::filesystem::remove_all(data_folder() / "appendonlydir");
+    std::filesystem::remove(data_folder() / "dump.rdb");
   }
   start();
   if (!link_) throw std::runtime_error("redis-server does not come up again: " + log());

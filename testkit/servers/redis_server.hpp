@@ -1,6 +1,7 @@
 // A real redis-server of a test's own.
 #pragma once
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ struct redis_options {
   bool clock_shim = false;   // see set_clock()
   bool cluster = false;      // a node of a Redis Cluster; the port + 10000 is that of its bus
   std::vector<std::string> config{};  // further lines of redis.conf
+  std::string data_folder{};  // an existing folder in which its data are; empty: a temporary one
 };
 
 // Listens on a free port of 127.0.0.1 and on a Unix socket, both in its own temporary folder's
@@ -46,6 +48,7 @@ class redis_server {
   std::string url() const;         // "redis://127.0.0.1:PORT", "rediss://" with tls
   std::string socket_url() const;  // "redis+unix://PATH"
   std::string socket_path() const { return folder_.file("s"); }
+  std::filesystem::path data_folder() const;
   pid_t pid() const noexcept { return program_->pid(); }
   const certificates& tls_files() const { return *certificates_; }  // only with tls
   std::string log() const { return folder_.read("log"); }

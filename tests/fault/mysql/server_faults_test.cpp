@@ -1,13 +1,9 @@
 // What each strategy keeps, loses and reports when the server, its disk, its clock or the holder's
 // process fails.
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <thread>
-#include <vector>
 
-#include "testkit/servers/program.hpp"
-#include "testkit/servers/scratch_folder.hpp"
+#include "testkit/servers/small_disk.hpp"
 #include "tests/fault/mysql/kinds.hpp"
 
 namespace holdfast::mysql_test {
@@ -151,40 +147,16 @@ TEST_P(mysql_machine_faults, the_end_of_daylight_saving_time_ends_and_keeps_no_l
   }
 }
 
-// A file system of 64 MB in memory.
-class small_disk {
- public:
-  small_disk() {
-    std::filesystem::create_directory(path());
-    const std::vector<std::string> mount = {"mount",    "-t",   "tmpfs", "-o",
-                                            "size=64m", "none", path()};
-    is_mounted_ = testkit::run_program({mount, {}, "/dev/null"}) == 0;
-  }
-  ~small_disk() {
-    if (is_mounted_) testkit::run_program({{"umount", "--lazy", path()}, {}, "/dev/null"});
-  }
-  small_disk(const small_disk&) = delete;
-  small_disk& operator=(const small_disk&) = delete;
-
-  bool is_mounted() const noexcept { return is_mounted_; }
-  std::string path() const { return folder_.file("disk"); }
-
- private:
-  const testkit::scratch_folder folder_;
-  bool is_mounted_ = false;
-};
-
 // Nothing is granted twice, and a lock that needs a page is refused. With room everything goes on.
 TEST_P(mysql_machine_faults, a_full_disk_is_reported_and_forgotten) {
-  const small_disk disk;
+  const testkit::small_disk disk(64 * 1024);
   if (!disk.is_mounted()) GTEST_SKIP() << "skipped: this machine may mount no file system";
   mariadb_server small({.data_folder = disk.path()});
   const std::string place = "mysql://holdfast:secret@127.0.0.1:" + std::to_string(small.port()) +
                             "/test?ttl=5m&op-timeout=2s&strategy=" + GetParam().strategy;
   const client mine = client::open(place), other = client::open(place);
   lease held = mine.mutex("held").acquire();
-  const std::string filler = disk.path() + "/filler";
-  { std::ofstream(filler) << std::string(std::size_t{64} << 20, 'x'); }
+  disk.fill();
   std::string why;
   for (int i = 0; i < 2'000 && why.empty(); ++i)
     why = message_of([&] { (void)mine.mutex("new" + std::to_string(i)).try_acquire(); });
@@ -195,7 +167,7 @@ TEST_P(mysql_machine_faults, a_full_disk_is_reported_and_forgotten) {
   }
   EXPECT_TRUE(held.held());
   EXPECT_FALSE(other.mutex("held").try_acquire());
-  std::filesystem::remove(filler);
+  disk.make_room();
   EXPECT_TRUE(mine.mutex("another").try_acquire_for(60s));
   EXPECT_NO_THROW(held.release());
   EXPECT_TRUE(other.mutex("held").try_acquire_for(60s));
