@@ -1,5 +1,5 @@
-// The servers that a URL of holdfast names: redis://HOST:PORT, redis+sentinel://HOST:PORT,.../MASTER
-// or redis+cluster://HOST:PORT,...
+// The servers that a URL of holdfast names: redis://HOST:PORT,
+// redis+sentinel://HOST:PORT,.../MASTER or redis+cluster://HOST:PORT,...
 import java.util.Arrays;
 import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;

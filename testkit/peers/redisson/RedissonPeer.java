@@ -1,6 +1,6 @@
-// The real Redisson, driven by the commands of CommandLoop.java. `open URL [OPTION=NUMBER]...` comes
-// first (Deployment.java has the URLs), `close` stops a client without releasing anything: to the
-// server it crashed.
+// The real Redisson, driven by the commands of CommandLoop.java. `open URL [OPTION=NUMBER]...`
+// comes first (Deployment.java has the URLs). `close` stops a client without releasing anything,
+// which is a crash to the server.
 // `asleep THREAD` says whether that thread waits for a message. Locks.java has the verbs of locks,
 // Permits.java those of semaphores, Contenders.java the one of benchmarks.
 import java.util.Arrays;

@@ -1,5 +1,5 @@
-// Locks of rows that transactions have, as strategy `for-update` uses them. An id is that of one lock
-// of a row.
+// Locks of rows that transactions have, as strategy `for-update` uses them. An id is that of one
+// lock of a row.
 #pragma once
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 -- part
 -- In a cluster the client puts "sharded " in front of a channel. Redisson subscribes to it with
--- SSUBSCRIBE there, where the server has that command (Redis 7.0 or later), and only SPUBLISH reaches
+-- SSUBSCRIBE there if the server has that command (Redis 7.0 or later), and only SPUBLISH reaches
 -- such subscribers. PUBLISH is for older servers, and for a user without the right to SPUBLISH.
 local function publish(channel, message)
   local told
