@@ -375,7 +375,7 @@ TEST_F(redis_cluster, contenders_exclude_each_other_while_links_break) {
   all.wait_for_plays(30);
 }
 
-// As those of Redisson do.
+// Redisson's locks have the same channels.
 TEST_F(redis_cluster, locks_of_redisson_have_the_channels_of_their_shard) {
   if (!testkit::tested_redis().is_at_least(7, 0))
     GTEST_SKIP() << "skipped: this server has no sharded channels";
@@ -407,14 +407,18 @@ TEST_F(redis_cluster, clients_without_the_right_to_sharded_channels_notify_each_
   cluster_servers c(options);
   const std::string url = c.url("lock:secret@") + "?op-timeout=20s&ttl=10m&layout=redisson";
   const auto mine = client::open(url), other = client::open(url);
+  const std::string channel = "redisson_lock__channel:{x}";
   redis_server& server = c.server(master_of(c, "x"));
   auto held = mine.mutex("x").acquire();
   auto next = next_lease(other);
   EXPECT_TRUE(eventually([&] {
-    const auto counts = server.command({"PUBSUB", "NUMSUB", "redisson_lock__channel:{x}"});
+    const auto counts = server.command({"PUBSUB", "NUMSUB", channel});
     return counts.items.size() == 2 && counts.items[1].number == 1;
   }));
+  auto link = server.link();
+  link.command({"SUBSCRIBE", channel});
   held.release();
+  EXPECT_EQ(to_text(link.receive()), "[message, " + channel + ", 0]");
   EXPECT_TRUE(next.get());
 }
 
