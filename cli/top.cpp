@@ -129,7 +129,7 @@ frame frame_or_error(const client& from, const place& at, const std::string& pre
   }
 }
 
-// The lines that fit. Holders without a line are counted, if there is room for one with a line.
+// The lines that fit. If at least one holder is shown, the last line counts the others.
 std::vector<std::string> cut_to(std::size_t rows, frame f) {
   if (f.lines.size() <= rows) return std::move(f.lines);
   const bool shows_a_holder = rows > f.headings + 1;
@@ -147,7 +147,8 @@ std::string drawn(frame f) {
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2 || size.ws_row < 3)
     size = {24, 80, 0, 0};
   std::string out(home);
-  for (const std::string& line : cut_to(size.ws_row - 1u, std::move(f)))  // the last row: cursor
+  // The last row is the cursor's.
+  for (const std::string& line : cut_to(size.ws_row - 1u, std::move(f)))
     out.append(fitting(line, size.ws_col - 1)).append(end_of_line);
   return out.append(clear_below);
 }

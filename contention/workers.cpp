@@ -97,7 +97,7 @@ void workers::kill_one(dice& d) {
   add();
 }
 
-// The pipe of a worker that has ended would end this program.
+// A write to the pipe of a worker that has ended would end this program.
 void workers::cut_one(dice& d) {
   replace_the_crashed();
   send(all_[d.below(all_.size())], cut_letter);

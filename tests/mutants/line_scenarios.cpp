@@ -35,7 +35,7 @@ std::string a_refused_claim_leaves_the_line() {
 }
 
 // A release removes a waiter whose client does not listen: PUBLISH counts the subscribers of one
-// server, so a client that subscribes anew, there or at another server, is not among them.
+// server, so a client that subscribes again, there or at another server, is not among them.
 std::string a_waiter_that_did_not_listen_returns_to_the_queue() {
   redis::on_model world;
   const client c = world.open("ttl=60s"), d = world.open("ttl=60s");

@@ -45,7 +45,7 @@ class backend final : public seam::connection {
     std::string address, run_id;  // run_id: empty until it is reached, and if it reports none
     int database = 0;
   };
-  reached_server first_server();  // that node's
+  reached_server first_server();  // of first_node()
 
  private:
   class first_connections;

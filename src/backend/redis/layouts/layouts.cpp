@@ -30,7 +30,7 @@ made_layout make_retrying(io::client_reactor& r, const settings& s) {
   return std::make_unique<retrying_layout>(r, s, std::make_unique<const Codec>(Arguments...));
 }
 
-// As Redisson does.
+// Redisson uses sharded channels in a cluster.
 channel_kind channels_in(const settings& s) noexcept {
   return s.is_cluster() ? channel_kind::sharded : channel_kind::plain;
 }

@@ -1,7 +1,7 @@
-// Whether each shard is a server of its own. One server under two addresses has one run_id.
+// Checks that each shard is a server of its own. One server under two addresses has one run_id.
 //
 // A server that is two shards takes no load off another one, and a lock that moves between the two
-// keeps itself out. Two databases of one server have locks of their own, and may be two shards.
+// excludes itself. Two databases of one server have locks of their own, and may be two shards.
 #pragma once
 #include <span>
 #include <string>

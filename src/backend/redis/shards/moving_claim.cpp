@@ -329,8 +329,8 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   }
 
   // A refusal keeps its own reason; a release and a withdrawal are answered with what the shards
-  // report. A request that was cancelled has not been granted, so it is no failure of it if the
-  // lease of its former shard has expired meanwhile.
+  // report. A request that was cancelled has not been granted, so it does not fail if the lease at
+  // its former shard has expired.
   bool reports(const failure& why) const noexcept {
     if (outcome_ == outcome::withdrawn) return why.code && why.code != errc::not_held;
     return outcome_ == outcome::ended && why.code;

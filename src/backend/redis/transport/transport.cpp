@@ -43,7 +43,7 @@ class transport::memory_reply final : public reply_handler {  // a user may lack
   transport& home_;
 };
 
-constexpr duration subscribe_pause = std::chrono::seconds{1};  // after a refusal
+constexpr duration subscribe_pause = std::chrono::seconds{1};  // see subscribe_again_
 
 // A refusal may end: the right to the channel is given back, or a long script is over.
 class transport::subscribe_reply final : public reply_handler {
@@ -61,7 +61,7 @@ class transport::subscribe_reply final : public reply_handler {
   transport& home_;
 };
 
-// To SUNSUBSCRIBE. The same text comes unasked when a slot leaves the server.
+// The reply to SUNSUBSCRIBE. A server sends the same text unasked when a slot leaves it.
 class transport::unsubscribe_reply final : public reply_handler {
  public:
   void expect_end_of(std::string_view channel) { channels_.emplace_back(channel); }

@@ -121,8 +121,9 @@ class transport final : private connection_owner,
   void load_script(const script&, time_point now);  // where the user has the right to
   void check_eviction(time_point now);  // warns in the log where the server may evict keys
 
-  // Sent with the handshake of the connection for messages, or at once when that is ready. The
-  // handler has to outlive it. Messages of a channel that is not active yet may be lost.
+  // Sent with the handshake of the connection for messages (to a sharded channel: right after it),
+  // or at once when that is ready. The handler has to outlive it. Messages of a channel that is not
+  // active yet may be lost.
   std::unique_ptr<subscription> subscribe(std::string_view channel, message_handler&,
                                           time_point now, channel_kind = channel_kind::plain);
 
@@ -264,7 +265,7 @@ class transport final : private connection_owner,
   endpoint endpoint_;
   std::vector<request_source*> sources_;
   subscriptions subscriptions_;
-  time_point subscribe_again_ = base::never;  // after a refusal
+  time_point subscribe_again_ = base::never;  // after a refusal, or an end by the server
   script_cache scripts_;
   connection commands_, messages_, renewals_;
   probe probe_;

@@ -22,7 +22,7 @@ bool is_owner(std::string_view text) noexcept;
 // Names beside the key of a lock: "prefix:{key}", and "{key}:suffix". A key with braces gets none.
 std::string prefixed(std::string_view prefix, std::string_view key);
 std::string suffixed(std::string_view key, std::string_view suffix);
-// A channel as scripts/publish.lua takes it. Redisson uses sharded channels in a cluster.
+// A channel as scripts/publish.lua takes it.
 std::string published(channel_kind, std::string channel);
 // The waiters of the RFairLock with that key, the next one first.
 std::string fair_queue_of(std::string_view key);

@@ -103,12 +103,12 @@ TEST_F(redis_sentinel, a_sentinel_with_another_opinion_moves_nobody) {
   EXPECT_EQ(server(), "ha");
 }
 
-TEST_F(redis_sentinel, reported_sentinels_are_asked_while_there_are_fewer_than_32) {
+TEST_F(redis_sentinel, reported_sentinels_are_queried_while_there_are_fewer_than_32) {
   const std::vector<std::string> in_url = all;
   for (int i = 4; i <= 60; ++i) all.push_back("s" + std::to_string(i));
   for (const std::string& s : in_url) answer(s, "a");
-  const auto is_asked = [&](const std::string& s) { return !lines_to(s).empty(); };
-  EXPECT_EQ(std::ranges::count_if(all, is_asked), 32);
+  const auto is_queried = [&](const std::string& s) { return !lines_to(s).empty(); };
+  EXPECT_EQ(std::ranges::count_if(all, is_queried), 32);
 }
 
 TEST_F(redis_sentinel, an_address_is_translated_by_the_map) {
