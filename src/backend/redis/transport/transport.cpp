@@ -333,10 +333,13 @@ void transport::repeat_subscriptions(time_point now) {
 }
 
 // Without the right to sharded channels, plain ones still carry the messages of the clients whose
-// users lack it too: their scripts publish to those.
+// users lack it too: their scripts publish to those. The same holds for a server that reports the
+// version of Redis 7.0 and does not have the command.
 void transport::on_subscription_refused(std::string_view error, time_point now) {
-  const bool lacks_right = error.starts_with("NOPERM") && error.find("'ssubscribe'") != error.npos;
-  if (!lacks_right) return repeat_subscriptions(now);
+  const auto names = [&](std::string_view verb) { return error.find(verb) != error.npos; };
+  const bool lacks_right = error.starts_with("NOPERM") && names("'ssubscribe'");
+  const bool is_unknown = error.starts_with("ERR unknown command") && names("SSUBSCRIBE");
+  if (!lacks_right && !is_unknown) return repeat_subscriptions(now);
   if (std::exchange(lacks_sharded_right_, true)) return;  // it has been requested as a plain one
   subscriptions_.on_refused();
   request_subscriptions(now);

@@ -226,6 +226,20 @@ TEST_F(redis_transport, subscribes_to_plain_channels_without_the_right_to_sharde
   unsubscribe(channel);
 }
 
+TEST_F(redis_transport, subscribes_to_plain_channels_where_the_server_has_no_ssubscribe) {
+  early_or_late handler;
+  open(one, lane::messages);
+  greet(0);
+  greet_as_redis_7(1);
+  auto channel = subscribe("{x}", handler, channel_kind::sharded);
+  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+  net.reply(1, "-ERR unknown command 'SSUBSCRIBE', with args beginning with: '{x}' \r\n");
+  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
+  net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
+  EXPECT_EQ(handler.heard, "+ ");
+  unsubscribe(channel);
+}
+
 TEST_F(redis_transport, subscribes_to_sharded_channels_of_an_older_server_as_to_others) {
   early_or_late handler;
   open(one, lane::messages);
