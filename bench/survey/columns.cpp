@@ -86,6 +86,14 @@ std::string figure(double value) {
   return text;
 }
 
+const cell* find_measured(const results& r, std::string_view topology, std::string_view lock,
+                          std::string_view load) {
+  const auto at = std::ranges::find_if(r.cells, [&](const cell& c) {
+    return c.topology == topology && c.lock == lock && c.load == load;
+  });
+  return at == r.cells.end() || at->runs.empty() ? nullptr : &*at;
+}
+
 std::vector<const load*> loads_in(const results& r) {
   std::vector<const load*> some;
   for (const load& l : loads())

@@ -180,7 +180,11 @@ std::string to_json(const results& r, detail how) {
   for (const cell& c : r.cells) j["cells"].push_back(cell_json(c, how));
   j["claims"] = json::array();
   for (const checked_claim& c : check_claims(r))
-    j["claims"].push_back({{"text", c.text}, {"measured", c.measured}, {"result", c.result}});
+    j["claims"].push_back({{"text", c.text},
+                           {"theirs", c.theirs},
+                           {"measured", c.measured},
+                           {"how", c.how},
+                           {"result", c.result}});
   j["model"] = json::array();
   for (const model_check& c : check_model(r))
     j["model"].push_back({{"topology", c.where->topology},
