@@ -112,12 +112,30 @@ table model_table(const std::vector<model_check>& checks) {
   return rows;
 }
 
+bool is_near_model(const model_check& c) { return std::abs(c.measured - c.model) <= c.model / 4; }
+
+// "row 2 of 9, named 9 of 9"
+std::string near_model_by_lock(const std::vector<model_check>& checks) {
+  std::vector<std::string_view> locks;
+  for (const model_check& c : checks) {
+    const std::string_view lock = c.where->lock;
+    if (std::ranges::find(locks, lock) == locks.end()) locks.push_back(lock);
+  }
+  std::string text;
+  for (const std::string_view lock : locks) {
+    const auto is_of_lock = [lock](const model_check& c) { return c.where->lock == lock; };
+    const auto is_near = [&](const model_check& c) { return is_of_lock(c) && is_near_model(c); };
+    text += (text.empty() ? "" : ", ") + std::string(lock) + " " +
+            std::to_string(std::ranges::count_if(checks, is_near)) + " of " +
+            std::to_string(std::ranges::count_if(checks, is_of_lock));
+  }
+  return text;
+}
+
 std::string model_summary(const std::vector<model_check>& checks) {
-  const auto is_close = [](const model_check& c) {
-    return std::abs(c.measured - c.model) <= c.model / 4;
-  };
-  return std::to_string(std::ranges::count_if(checks, is_close)) + " of " +
-         std::to_string(checks.size()) + " figures are within a quarter of the model.";
+  return std::to_string(std::ranges::count_if(checks, is_near_model)) + " of " +
+         std::to_string(checks.size()) +
+         " figures are within a quarter of the model: " + near_model_by_lock(checks) + ".";
 }
 
 std::string model_section(const results& r) {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "survey/claims.hpp"
+#include "survey/documents.hpp"
 #include "survey/load.hpp"
 #include "survey/model.hpp"
 #include "survey/subject.hpp"
@@ -178,6 +179,7 @@ std::string to_json(const results& r, detail how) {
          {"cells", json::array()}};
   for (const auto& [name, version] : r.versions) j["versions"][name] = version;
   for (const cell& c : r.cells) j["cells"].push_back(cell_json(c, how));
+  j["documents"] = documents_table(r);
   j["claims"] = json::array();
   for (const checked_claim& c : check_claims(r))
     j["claims"].push_back({{"text", c.text},

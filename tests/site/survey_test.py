@@ -74,6 +74,17 @@ def the_model_is_drawn_with_the_measured_times(survey):
     return check
 
 
+def the_table_of_the_documents_is_shown(survey):
+    def check(page, site):
+        page.open(site + "survey.html")
+        expect(page, "[...document.querySelectorAll('#documents tr')]"
+                     ".map(r => [...r.cells].map(c => c.textContent))", survey["documents"])
+        if len(survey["documents"]) < 2:
+            raise PageError("the documents' table is empty")
+
+    return check
+
+
 def each_claim_is_shown(survey):
     def check(page, site):
         page.open(site + "survey.html")
@@ -161,7 +172,8 @@ def main():
     survey = json.loads((folder / "survey.json").read_text(encoding="utf-8"))
     makers = [all_cells_are_filled, charts_show_the_figures, a_busy_lock_has_one_holder_at_a_time,
               throughput_is_shown_by_workers, the_model_is_compared,
-              the_model_is_drawn_with_the_measured_times, each_claim_is_shown,
+              the_model_is_drawn_with_the_measured_times, the_table_of_the_documents_is_shown,
+              each_claim_is_shown,
               a_store_is_shown_alone, it_fits_a_phone, it_is_dark_in_dark_mode]
     checks = []
     for maker in makers:
