@@ -116,7 +116,7 @@ json figures_of(const cell& c) {
             {"max", *std::ranges::max_element(rates)}}},
           {"samples", total(c, [](const measurement& m) { return m.attempts; })},
           {"acquire", summary_of(all_of(c, &measurement::acquire))},
-          {"handoff", summary_of(all_of(c, &measurement::handoff))},
+          {"handoff", summary_of(handoffs_of(c))},
           {"cycle", summary_of(all_of(c, &measurement::cycle))},
           {"timeline", timeline_of(c.runs.front())},
           {"most_to_fewest",

@@ -37,10 +37,10 @@ std::string units_for(double per_second, double server_us, double servers) {
   return units >= 100 ? figure(static_cast<double>(units)) : std::to_string(units);
 }
 
-bool is_renewed(const sized_store& store, std::string_view lock) {
-  constexpr std::string_view never_renewed[] = {"for-update", "named", "version", "update-time",
-                                                "redisson-lease"};
-  return store.has_leases && std::ranges::find(never_renewed, lock) == std::end(never_renewed);
+bool is_renewed(const sized_store& store, const cell& c) {
+  constexpr std::string_view never_renewed[] = {"for-update", "named", "redisson-lease"};
+  return store.has_leases && !is_optimistic(c) &&
+         std::ranges::find(never_renewed, std::string_view(c.lock)) == std::end(never_renewed);
 }
 
 // The rows of a table are on the disk, and the server's memory does not grow with them.
@@ -69,9 +69,8 @@ table size_table(const results& r) {
     std::vector<std::string> row{c.topology, c.lock, std::string(store->unit)};
     for (const double per_second : loads_per_second)
       row.push_back(units_for(per_second, server_us, store->servers));
-    row.push_back(is_renewed(*store, c.lock)
-                      ? units_for(renewals_per_second, server_us, store->servers)
-                      : "-");
+    row.push_back(is_renewed(*store, c) ? units_for(renewals_per_second, server_us, store->servers)
+                                        : "-");
     row.push_back(gigabytes_held(r, c));
     rows.push_back(std::move(row));
   }

@@ -70,6 +70,18 @@ TEST(survey_claims, a_time_is_at_most_its_limit) {
   EXPECT_EQ(result_for(fast), "confirmed");
 }
 
+TEST(survey_claims, turns_are_compared_by_the_index_of_fairness) {
+  measurement fair = acquired(100), unfair = acquired(100);
+  fair.jain = 0.99;
+  unfair.jain = 0.125;
+  const survey::results r{.cells = {one_second("redis", "string", "hot-256", fair),
+                                    one_second("redis", "lua", "hot-256", unfair)}};
+  const auto turns = claim_about(r, "A direct hand-off");
+  EXPECT_EQ(turns.result, "confirmed");
+  EXPECT_EQ(turns.measured, "redis string 0.990; redis lua 0.125");
+  EXPECT_EQ(turns.how, "Jain's index, load hot-256");
+}
+
 TEST(survey_claims, a_claim_without_its_figures_is_not_measured) {
   const survey::results none;
   for (const auto& c : survey::check_claims(none)) {
