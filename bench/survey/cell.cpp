@@ -23,6 +23,12 @@ latencies all_of(const cell& c, latencies measurement::*which) {
   return sum;
 }
 
+bool is_optimistic(const cell& c) { return c.lock == "version" || c.lock == "update-time"; }
+
+latencies handoffs_of(const cell& c) {
+  return is_optimistic(c) ? latencies() : all_of(c, &measurement::handoff);
+}
+
 double acquired_per_second(const measurement& m) {
   return m.seconds > 0 ? static_cast<double>(m.acquired) / m.seconds : 0;
 }

@@ -62,6 +62,8 @@ auto total(const cell& c, Figure figure) {
 }
 
 latencies all_of(const cell&, latencies measurement::*);
+bool is_optimistic(const cell&);     // its updates hold no lock
+latencies handoffs_of(const cell&);  // none of a lock that nothing holds
 
 double acquired_per_second(const measurement&);
 double success_rate(const cell&);  // 0 to 1

@@ -64,8 +64,7 @@ constexpr column all_columns[] = {
     {"samples", true, samples},
     {"acquire us p50 / p99 / p99.9", true,
      [](const cell& c) { return quantiles(all_of(c, &measurement::acquire)); }},
-    {"hand-off us", false,
-     [](const cell& c) { return quantiles(all_of(c, &measurement::handoff)); }},
+    {"hand-off us", false, [](const cell& c) { return quantiles(handoffs_of(c)); }},
     {"cycle us", false, [](const cell& c) { return quantiles(all_of(c, &measurement::cycle)); }},
     {"max/min", true, shares},
     {"Jain", false, jain},
@@ -84,6 +83,14 @@ std::string figure(double value) {
   char text[32];
   std::snprintf(text, sizeof text, value >= 10 ? "%.1f" : value >= 1 ? "%.2f" : "%.3f", value);
   return text;
+}
+
+const cell* find_measured(const results& r, std::string_view topology, std::string_view lock,
+                          std::string_view load) {
+  const auto at = std::ranges::find_if(r.cells, [&](const cell& c) {
+    return c.topology == topology && c.lock == lock && c.load == load;
+  });
+  return at == r.cells.end() || at->runs.empty() ? nullptr : &*at;
 }
 
 std::vector<const load*> loads_in(const results& r) {

@@ -7,13 +7,6 @@
 namespace survey {
 namespace {
 
-const cell* find_cell(const results& r, const cell& like, std::string_view load) {
-  const auto at = std::ranges::find_if(r.cells, [&](const cell& c) {
-    return c.topology == like.topology && c.lock == like.lock && c.load == load;
-  });
-  return at == r.cells.end() || at->runs.empty() ? nullptr : &*at;
-}
-
 // "6.00 (5.03)": of one worker, and of many.
 std::string both(const cell& free, const cell* separate, double (*of)(const cell&)) {
   return figure(of(free)) + (separate ? " (" + figure(of(*separate)) + ")" : "");
@@ -35,7 +28,8 @@ table cost_table(const results& r) {
   for (const cell& c : r.cells) {
     if (!has_bytes) break;  // a run of an earlier version
     if (c.load != "free" || !c.refused.empty()) continue;
-    const cell *separate = find_cell(r, c, "separate-64"), *held = find_cell(r, c, "held");
+    const cell* separate = find_measured(r, c.topology, c.lock, "separate-64");
+    const cell* held = find_measured(r, c.topology, c.lock, "held");
     rows.push_back({c.topology, c.lock, both(c, separate, commands_per_acquisition),
                     both(c, separate, bytes_per_acquisition),
                     both(c, separate, client_us_per_acquisition),

@@ -13,7 +13,7 @@ struct service {
 };
 
 service service_of(const cell& c, const load& l) {
-  const latencies held = all_of(c, &measurement::held), handoff = all_of(c, &measurement::handoff);
+  const latencies held = all_of(c, &measurement::held), handoff = handoffs_of(c);
   const double hold_us = static_cast<double>(std::chrono::microseconds(l.hold).count());
   return {(held.count() > 0 ? held.mean_us() : hold_us) + handoff.mean_us(),
           held.variance_us2() + handoff.variance_us2()};
@@ -54,7 +54,7 @@ std::vector<model_check> check_model(const results& r) {
   for (const cell& c : r.cells) {
     const load* l = find_load(c.load);
     const bool is_queue = l && !l->own_locks && l->workers > 1;
-    if (is_queue && all_of(c, &measurement::handoff).count() > 0) check_cell(r, c, *l, all);
+    if (is_queue && handoffs_of(c).count() > 0) check_cell(r, c, *l, all);
   }
   return all;
 }

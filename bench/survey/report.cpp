@@ -9,8 +9,10 @@
 #include "survey/claims.hpp"
 #include "survey/columns.hpp"
 #include "survey/costs.hpp"
+#include "survey/documents.hpp"
 #include "survey/model.hpp"
 #include "survey/result_file.hpp"
+#include "survey/sizes.hpp"
 
 namespace survey {
 namespace {
@@ -70,14 +72,6 @@ std::string for_script(std::string json) {
   return json;
 }
 
-std::string claims_table(const results& r) {
-  std::string text =
-      "\n## What the documents say\n\n| claim | measured | result |\n|---|---|---|\n";
-  for (const checked_claim& c : check_claims(r))
-    text += "| " + std::string(c.text) + " | " + c.measured + " | " + c.result + " |\n";
-  return text;
-}
-
 // A table in Markdown. The names, in the first columns, are aligned to the left.
 std::string markdown_table(const table& rows, std::size_t names) {
   std::string text;
@@ -91,6 +85,25 @@ std::string markdown_table(const table& rows, std::size_t names) {
   return text;
 }
 
+std::string claims_table(const results& r) {
+  table rows{{"what they say", "their figure", "measured", "how", "result"}};
+  for (const checked_claim& c : check_claims(r))
+    rows.push_back({std::string(c.text), std::string(c.theirs), c.measured, c.how, c.result});
+  return "\n## What the documents say\n\nThe documents are the descriptions of locks from which "
+         "this list of locks comes. A difference of 10 % counts.\n\n" +
+         markdown_table(rows, rows[0].size());
+}
+
+// Empty if the run has no such figures.
+std::string documents_section(const results& r) {
+  const table rows = documents_table(r);
+  if (rows.size() < 2) return {};
+  return "\n## The documents' table\n\nThey leave these figures to be measured. An attempt "
+         "succeeds "
+         "when the lock is acquired within the wait: " +
+         std::string(find_load("documents")->what) + ".\n\n" + markdown_table(rows, 2);
+}
+
 table model_table(const std::vector<model_check>& checks) {
   table rows{{"store", "lock", "load", "utilisation", "figure", "model", "measured"}};
   for (const model_check& c : checks)
@@ -99,12 +112,30 @@ table model_table(const std::vector<model_check>& checks) {
   return rows;
 }
 
+bool is_near_model(const model_check& c) { return std::abs(c.measured - c.model) <= c.model / 4; }
+
+// "row 2 of 9, named 9 of 9"
+std::string near_model_by_lock(const std::vector<model_check>& checks) {
+  std::vector<std::string_view> locks;
+  for (const model_check& c : checks) {
+    const std::string_view lock = c.where->lock;
+    if (std::ranges::find(locks, lock) == locks.end()) locks.push_back(lock);
+  }
+  std::string text;
+  for (const std::string_view lock : locks) {
+    const auto is_of_lock = [lock](const model_check& c) { return c.where->lock == lock; };
+    const auto is_near = [&](const model_check& c) { return is_of_lock(c) && is_near_model(c); };
+    text += (text.empty() ? "" : ", ") + std::string(lock) + " " +
+            std::to_string(std::ranges::count_if(checks, is_near)) + " of " +
+            std::to_string(std::ranges::count_if(checks, is_of_lock));
+  }
+  return text;
+}
+
 std::string model_summary(const std::vector<model_check>& checks) {
-  const auto is_close = [](const model_check& c) {
-    return std::abs(c.measured - c.model) <= c.model / 4;
-  };
-  return std::to_string(std::ranges::count_if(checks, is_close)) + " of " +
-         std::to_string(checks.size()) + " figures are within a quarter of the model.";
+  return std::to_string(std::ranges::count_if(checks, is_near_model)) + " of " +
+         std::to_string(checks.size()) +
+         " figures are within a quarter of the model: " + near_model_by_lock(checks) + ".";
 }
 
 std::string model_section(const results& r) {
@@ -127,12 +158,27 @@ std::string costs_of(const results& r) {
          markdown_table(rows, 2);
 }
 
+std::string sizes_of(const results& r) {
+  const table rows = size_table(r);
+  if (rows.size() < 2) return {};
+  return "\n## How many servers\n\n"
+         "How many servers or groups of servers carry this many acquisitions per second, of many "
+         "locks: the servers' processor time per acquisition by 64 workers, divided by the servers "
+         "that share the work, so that each of them uses half of one processor. The disk is not "
+         "part of it. *10⁸ renewed* is the same for the renewals of 10⁸ leases with a ttl of 30 "
+         "min. Each renewal counts as an acquisition, which costs more. *10⁸ held* is the memory "
+         "of as many held locks in all servers together.\n\n" +
+         markdown_table(rows, 3);
+}
+
 constexpr const char* chart_library = "/usr/share/javascript/chart.js/chart.min.js";
 
 }  // namespace
 
 std::string as_text(const results& r) {
   std::string text = summary_of(r);
+  if (const table documents = documents_table(r); documents.size() > 1)
+    text += "\nthe documents' table:\n" + aligned(documents);
   for (const load* l : loads_in(r))
     text += "\n" + std::string(l->name) + ": " + std::string(l->what) + "\n" +
             aligned(table_of(r, *l, true));
@@ -150,7 +196,7 @@ std::string as_markdown(const results& r) {
       "[The survey](../internals/survey.md) says how each figure is measured. Locks with other "
       "names than holdfast's own are holdfast's implementations of them, not the "
       "libraries.\n\n```\n" +
-      summary_of(r) + "```\n" + claims_table(r);
+      summary_of(r) + "```\n" + documents_section(r) + claims_table(r);
   for (const load* l : loads_in(r)) {
     text += "\n## " + std::string(l->name) + "\n\n" + std::string(l->what) + "\n\n";
     text += markdown_table(table_of(r, *l, false), 2);
@@ -166,7 +212,7 @@ std::string as_costs(const results& r) {
   return "# Costs of a lock\n\nA reference for designers. This page is the output of one run of "
          "`./dev bench survey`; [The survey](../internals/survey.md) describes how each figure is "
          "measured, and [Scaling](scaling.md) what follows from it.\n\n```\n" +
-         summary_of(r) + "```\n\n" + costs;
+         summary_of(r) + "```\n\n" + costs + sizes_of(r);
 }
 
 std::string as_html(const results& r, const std::string& charts) {

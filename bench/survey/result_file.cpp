@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "survey/claims.hpp"
+#include "survey/documents.hpp"
 #include "survey/load.hpp"
 #include "survey/model.hpp"
 #include "survey/subject.hpp"
@@ -115,7 +116,7 @@ json figures_of(const cell& c) {
             {"max", *std::ranges::max_element(rates)}}},
           {"samples", total(c, [](const measurement& m) { return m.attempts; })},
           {"acquire", summary_of(all_of(c, &measurement::acquire))},
-          {"handoff", summary_of(all_of(c, &measurement::handoff))},
+          {"handoff", summary_of(handoffs_of(c))},
           {"cycle", summary_of(all_of(c, &measurement::cycle))},
           {"timeline", timeline_of(c.runs.front())},
           {"most_to_fewest",
@@ -178,9 +179,14 @@ std::string to_json(const results& r, detail how) {
          {"cells", json::array()}};
   for (const auto& [name, version] : r.versions) j["versions"][name] = version;
   for (const cell& c : r.cells) j["cells"].push_back(cell_json(c, how));
+  j["documents"] = documents_table(r);
   j["claims"] = json::array();
   for (const checked_claim& c : check_claims(r))
-    j["claims"].push_back({{"text", c.text}, {"measured", c.measured}, {"result", c.result}});
+    j["claims"].push_back({{"text", c.text},
+                           {"theirs", c.theirs},
+                           {"measured", c.measured},
+                           {"how", c.how},
+                           {"result", c.result}});
   j["model"] = json::array();
   for (const model_check& c : check_model(r))
     j["model"].push_back({{"topology", c.where->topology},

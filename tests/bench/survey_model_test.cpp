@@ -84,6 +84,13 @@ TEST(survey_model, locks_that_nobody_waits_for_are_no_queue) {
   EXPECT_TRUE(survey::check_model(r).empty());
 }
 
+TEST(survey_model, updates_that_hold_no_lock_are_no_queue) {
+  cell c = one_run("hot-16", 1ms, 1us, 1ms);
+  c.lock = "version";
+  EXPECT_EQ(survey::handoffs_of(c).count(), 0u);
+  EXPECT_TRUE(survey::check_model({.cells = {c}}).empty());
+}
+
 TEST(survey_loads, their_names_are_unique) {
   for (const survey::load& l : survey::loads()) EXPECT_EQ(survey::find_load(l.name), &l);
   EXPECT_EQ(survey::find_load("no such load"), nullptr);

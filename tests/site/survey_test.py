@@ -42,6 +42,60 @@ def charts_show_the_figures(survey):
     return check
 
 
+def lines_of(points):
+    """The points of each lock, in the order in which the locks appear: (topology, lock, point)."""
+    locks = dict.fromkeys((topology, lock) for topology, lock, _ in points)
+    return [[point for *lock, point in points if tuple(lock) == one] for one in locks]
+
+
+def throughput_is_shown_by_workers(survey):
+    def check(page, site):
+        page.open(site + "survey.html")
+        workers = {"free": 1} | {"hot-" + str(n): n for n in (2, 8, 16, 32, 64, 256)}
+        points = [(c["topology"], c["lock"],
+                   [workers[c["load"]], c["figures"]["per_second"]["median"]])
+                  for c in survey["cells"] if c["load"] in workers and "figures" in c]
+        expect(page, "charts.workers.data.datasets.map(l => l.data.map(p => [p.x, p.y]))",
+               lines_of(points))
+
+    return check
+
+
+def the_model_is_drawn_with_the_measured_times(survey):
+    def check(page, site):
+        page.open(site + "survey.html")
+        for index, figure in enumerate(("measured", "model")):
+            points = [(c["topology"], c["lock"], [c["utilisation"], c[figure] / 1000])
+                      for c in survey["model"] if c["what"] == "acquire us"]
+            expect(page, f"charts.queue.data.datasets.filter((l, i) => i % 2 === {index})"
+                         ".map(l => l.data.map(p => [p.x, p.y]))",
+                   [sorted(line) for line in lines_of(points)])
+
+    return check
+
+
+def the_table_of_the_documents_is_shown(survey):
+    def check(page, site):
+        page.open(site + "survey.html")
+        expect(page, "[...document.querySelectorAll('#documents tr')]"
+                     ".map(r => [...r.cells].map(c => c.textContent))", survey["documents"])
+        if len(survey["documents"]) < 2:
+            raise PageError("the documents' table is empty")
+
+    return check
+
+
+def each_claim_is_shown(survey):
+    def check(page, site):
+        page.open(site + "survey.html")
+        expect(page, "[...document.querySelectorAll('#claims tbody tr')]"
+                     ".map(r => [...r.cells].map(c => c.textContent))",
+               [[c["text"], c["theirs"], c["measured"], c["how"], c["result"]]
+                for c in survey["claims"]])
+
+    return check
+
+
 def a_busy_lock_has_one_holder_at_a_time(survey):
     def check(page, site):
         for cell in survey["cells"]:
@@ -117,8 +171,10 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     survey = json.loads((folder / "survey.json").read_text(encoding="utf-8"))
     makers = [all_cells_are_filled, charts_show_the_figures, a_busy_lock_has_one_holder_at_a_time,
-              the_model_is_compared, a_store_is_shown_alone, it_fits_a_phone,
-              it_is_dark_in_dark_mode]
+              throughput_is_shown_by_workers, the_model_is_compared,
+              the_model_is_drawn_with_the_measured_times, the_table_of_the_documents_is_shown,
+              each_claim_is_shown,
+              a_store_is_shown_alone, it_fits_a_phone, it_is_dark_in_dark_mode]
     checks = []
     for maker in makers:
         check = maker(survey)
