@@ -18,7 +18,7 @@ foreach(line IN LISTS listing)
     set_tests_properties(lab.${story} PROPERTIES LABELS "lab;long;${backend};mission:G3"
       TIMEOUT 120 SKIP_RETURN_CODE 77)
     # These compare times or counts, which other tests beside them would change.
-    if(story MATCHES "^(herd|session-timeout|split-ensemble|failover)$")
+    if(story MATCHES "^(herd.*|session-timeout|split-ensemble|failover|redlock-two-down)$")
       set_tests_properties(lab.${story} PROPERTIES RUN_SERIAL TRUE)
     endif()
   endif()

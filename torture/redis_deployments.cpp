@@ -161,7 +161,7 @@ class redlock final : public independent_servers {
     all.push_back({"servers.three-killed", [this](dice& d) { kill_some(3, d); }});
     all.push_back({"server.emptied", [this](dice&) { servers_[unsafe].restart(false); }});
     const auto the_unsafe = [this](dice&) -> redis_server& { return servers_[unsafe]; };
-    all.push_back(redis_clock(the_unsafe, 0ms));
+    all.push_back(redis_clock(the_unsafe, lease_ttl));
     return all;
   }
 
