@@ -72,7 +72,7 @@ enum class errc {
   no_quorum,
 };
 
-// Conditions that group the reasons: if (ec == holdfast::outcome::unavailable) ...
+// Groups of codes, for handling errors: if (ec == holdfast::outcome::unavailable) ...
 enum class outcome {
   busy = 1,     // timed_out, canceled
   unavailable,  // unavailable, no_quorum, outcome_unknown, refused, exhausted

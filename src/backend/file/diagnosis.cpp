@@ -115,7 +115,7 @@ finding grade_file_system(const directory_facts& f) {
   char type[16];
   ::snprintf(type, sizeof type, "%#x", static_cast<unsigned>(f.fs_type));
   return {"filesystem", grade::warn,
-          std::string("one that holdfast is not tried on (type ") + type + ')',
+          std::string("one that holdfast is not tested on (type ") + type + ')',
           "name a directory on ext4, xfs, btrfs or tmpfs"};
 }
 
