@@ -222,7 +222,7 @@ class client {
     return !holders(name, ec).empty();
   }
   // Takes a lock away from one holder. That holder loses its lease, and the next waiter is served.
-  // At ZooKeeper the holder is asked first (lease::revocation_token()) and has the URL's
+  // In ZooKeeper the holder is asked first (lease::revocation_token()) and has the URL's
   // revocation-timeout= (default 1 s; 0s: none) to release, for which this waits too.
   //
   // holder_seen  holder::owner, as list() or holders() returned it, or lease::owner()

@@ -93,7 +93,7 @@ finding grade_path(const directory_facts& f) {
                   f.path,
               "chmod go-w or chmod +t " + up.path + ", or name another directory"};
   }
-  return {"path", grade::good, "nobody else can put another directory in its place", {}};
+  return {"path", grade::good, "no other user can put another directory in its place", {}};
 }
 
 finding grade_file_system(const directory_facts& f) {
