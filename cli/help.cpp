@@ -13,7 +13,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
   holders   show the holders of a lock
   wait      wait until a lock is free
   break     take a lock away from its holder
-  prune     remove what unused locks have left
+  prune     remove the files and rows of unused locks
   diagnose  examine the store of the locks
   explain   show what the programs of this machine did with their locks, and check it
   schema    print the SQL statements that create the tables of a mysql: store

@@ -114,7 +114,7 @@ class supervision {
 
   std::string why_it_ends() const {
     if (!held_.held()) return ": " + held_.why_lost();
-    return held_.is_asked_for() ? ": somebody asks for it"
+    return held_.is_asked_for() ? ": another program requests it"
                                 : " may soon be lost: its lease was not renewed in time";
   }
 

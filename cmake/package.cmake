@@ -27,7 +27,8 @@ install(DIRECTORY python/holdfast DESTINATION lib/python3/dist-packages
   COMPONENT python EXCLUDE_FROM_ALL FILES_MATCHING REGEX "/(py.typed|[^/]*[.]py)$")
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/holdfast-doc
   COMPONENT documentation EXCLUDE_FROM_ALL PATTERN internals EXCLUDE)
-install(FILES README.md CHANGELOG.md SECURITY.md COMPONENT documentation EXCLUDE_FROM_ALL
+install(FILES README.md README.zh-CN.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+  COMPONENT documentation EXCLUDE_FROM_ALL
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/holdfast-doc)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME holdfast)

@@ -42,7 +42,7 @@ complete -c holdfast -n __fish_use_subcommand -a top -d 'Show the locks that are
 complete -c holdfast -n __fish_use_subcommand -a holders -d 'Show the holders of a lock'
 complete -c holdfast -n __fish_use_subcommand -a wait -d 'Wait until a lock is free'
 complete -c holdfast -n __fish_use_subcommand -a break -d 'Take a lock away from its holder'
-complete -c holdfast -n __fish_use_subcommand -a prune -d 'Remove what unused locks have left'
+complete -c holdfast -n __fish_use_subcommand -a prune -d 'Remove the files and rows of unused locks'
 complete -c holdfast -n __fish_use_subcommand -a diagnose -d 'Examine the store of the locks'
 complete -c holdfast -n __fish_use_subcommand -a explain -d 'Show what happened to locks'
 complete -c holdfast -n __fish_use_subcommand -a schema -d 'Print the SQL of a mysql: store'

@@ -50,10 +50,10 @@
 // holdfast::outcome and std::errc; on success it equals error_code{}.
 //
 // No call blocks. The handler runs on its associated executor, never on a thread of the library and
-// never inside the call. A cancellation never ends a held lease: a grant that was faster completes
-// the operation. The lock or lease must live until the operation has begun, the context until it
-// has completed; when the context ends first, a lock that is granted later is released. Thread
-// safety is that of the blocking members.
+// never inside the call. A cancellation never ends a held lease: if the lock was granted first, the
+// operation completes with the lease. The lock or lease must live until the operation has begun,
+// the context until it has completed; when the context ends first, a lock that is granted later is
+// released. Thread safety is that of the blocking members.
 #pragma once
 #include <holdfast/detail/asio_client.hpp>
 #include <holdfast/detail/asio_election.hpp>

@@ -222,11 +222,11 @@ class client {
     return !holders(name, ec).empty();
   }
   // Takes a lock away from one holder. That holder loses its lease, and the next waiter is served.
-  // At ZooKeeper the holder is asked first (lease::revocation_token()) and has the URL's
+  // In ZooKeeper the holder is asked first (lease::revocation_token()) and has the URL's
   // revocation-timeout= (default 1 s; 0s: none) to release, for which this waits too.
   //
   // holder_seen  holder::owner, as list() or holders() returned it, or lease::owner()
-  // Returns true when that holder had the lock until now, false when it is free or another has it.
+  // Returns true if the lock was taken from that holder, false if it is free or has another holder.
   // errc::unsupported      the backend cannot (features().breakable is false): with file:, even for
   //                        a lock that is free
   // errc::outcome_unknown  the store did not reply in time: the lock may have been taken away. A
@@ -234,7 +234,7 @@ class client {
   // The others, and blocking, as for holders().
   bool break_lock(std::string_view name, std::string_view holder_seen) const;
   bool break_lock(std::string_view name, std::string_view holder_seen, std::error_code&) const;
-  // Removes what unused locks have left in the store: on `file:` the files that killed processes
+  // Removes what unused locks left behind in the store: on `file:` the files that killed processes
   // leave; on `mysql:` expired records of strategy `insert`, and of `row` the expired readers and
   // holders of permits. For operators.
   //

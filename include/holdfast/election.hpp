@@ -75,7 +75,7 @@ class election {
   // returns at once, and the value stays as it is. A term that was lost is left first.
   //
   //   campaign           | until this candidate leads
-  //   try_campaign       | not: it makes one attempt
+  //   try_campaign       | not at all: it makes one attempt
   //   try_campaign_for   | at most that duration; 0 or less: one attempt
   //   try_campaign_until | at most until that time of any clock
   //

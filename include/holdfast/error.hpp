@@ -1,7 +1,7 @@
 // Errors, and how they are reported.
 //
-// Every acquire has one of three outcomes: granted, busy or broken. Busy means that somebody else
-// holds the lock, the time given has passed, or the wait was stopped. For a try_ verb busy is never
+// Every acquire has one of three outcomes: granted, busy or broken. Busy means that another holder
+// has the lock, the time given has passed, or the wait was stopped. For a try_ verb busy is never
 // an error: it returns an empty lease or false. Broken is always an error: a verb throws it as
 // lock_error or puts it into its std::error_code.
 #pragma once
@@ -38,7 +38,7 @@ inline namespace HOLDFAST_API v0 {
 //   -------+---------------------------------------------------------------------------------------
 //   yes    | timed_out, canceled: the lock was busy; unavailable, no_quorum: the store was out of
 //          | reach
-//   anew   | lost, not_held: acquire again, and repeat the work that needs the lock; closed: open a
+//   again  | lost, not_held: acquire again, and repeat the work that needs the lock; closed: open a
 //          | new client; outcome_unknown: an acquire or release may have taken effect, and to
 //          | acquire again is safe; a write must be checked at the resource first
 //   no     | would_self_deadlock, refused, unsupported, bad_url, bad_name, bad_option, mismatch,
@@ -72,7 +72,7 @@ enum class errc {
   no_quorum,
 };
 
-// Conditions that group the reasons: if (ec == holdfast::outcome::unavailable) ...
+// Groups of codes, for handling errors: if (ec == holdfast::outcome::unavailable) ...
 enum class outcome {
   busy = 1,     // timed_out, canceled
   unavailable,  // unavailable, no_quorum, outcome_unknown, refused, exhausted

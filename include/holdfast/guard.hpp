@@ -105,7 +105,7 @@ class redis_guard {
   void set(std::string_view owner);
   void set(std::string_view owner, std::error_code&);
 
-  // The same check for the program's own scripts: Lua text that defines
+  // The same check for the program's own scripts: Lua source to put before them. It defines
   //   holdfast_admits(guard_key, token, owner)   ordered: true when the holder may write
   //   holdfast_expects(guard_key, owner)         exact: the same
   // where token is text_of(lease.token()). "" when this build has no redis backend.

@@ -15,7 +15,8 @@ struct holder {
   std::string name;  // of the lock
   // An opaque id: give it to client::break_lock().
   std::string owner;
-  // The note and the host name of the first turn under the grant that is held now.
+  // The note and the host name that the holder gave when it acquired the lock. When the threads of
+  // one client hand the lock on, these are of the first of them.
   std::string note, host;
   lock_mode mode = lock_mode::exclusive;
   // For a semaphore the permits of this holder, and the semaphore's total; otherwise 0.

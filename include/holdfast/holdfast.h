@@ -278,8 +278,8 @@ HOLDFAST_C_API int64_t holdfast_lease_remaining_ms(const holdfast_lease* lease);
 HOLDFAST_C_API holdfast_errc holdfast_lease_extend(holdfast_lease* lease, int64_t ttl_ms,
                                                    holdfast_error** error);
 
-// Calls a function once when the lease is lost: at the latest one scheduling delay after the
-// deadline has passed with the process running. A release is no loss.
+// Calls a function once when the lease is lost, no later than the next time that the process is
+// scheduled after the deadline. A release is no loss.
 //
 // callback  runs on a thread of the library, or inside this call when the lease is lost already. A
 //           slow callback delays the callbacks of other leases, but never a renewal. It must not

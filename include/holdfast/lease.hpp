@@ -103,15 +103,15 @@ class [[nodiscard]] lease {
   // lease is empty, and in the child of a fork(). Callbacks run on one thread of the library that
   // does nothing else: a slow callback delays later ones, but never a renewal.
   std::stop_token doubt_token() const;
-  // A token that is requested when the lease is lost: at the latest one scheduling delay after
-  // expires() has passed with the process running. Otherwise as doubt_token().
+  // A token that is requested when the lease is lost, no later than the next time that this process
+  // is scheduled after expires(). Otherwise as doubt_token().
   std::stop_token loss_token() const;
-  // A token that is requested when somebody asks this holder to release the lock: another program
-  // (Curator's Revoker), or client::break_lock(), which takes it away a moment later. The lease is
-  // held until it is released all the same. The client grants the lock to none of its own waiters
-  // before it has queued anew. Only the layouts of zookeeper: that Curator or kazoo shares have
-  // such requests; elsewhere, when the lease is empty, and in the child of a fork() the token is
-  // never requested. Callbacks run as those of doubt_token().
+  // A token that is requested when this holder should release the lock, on a request of another
+  // program (Curator's Revoker) or of client::break_lock(), which takes it away a moment later. The
+  // lease is held until it is released all the same. The client grants the lock to none of its own
+  // waiters before it has queued again. Only the layouts of zookeeper: that Curator or kazoo shares
+  // have such requests; elsewhere, when the lease is empty, and in the child of a fork() the token
+  // is never requested. Callbacks run as those of doubt_token().
   std::stop_token revocation_token() const;
 
   // On the file backend the locked file descriptor: a process that inherits it keeps the lock until

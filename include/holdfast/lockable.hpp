@@ -17,7 +17,7 @@ inline namespace HOLDFAST_API v0 {
 //   verb              | waits
 //   ------------------+--------------------------------------------------------------------------
 //   acquire           | until the lock is granted
-//   try_acquire       | not: it makes one attempt
+//   try_acquire       | not at all: it makes one attempt
 //   try_acquire_for   | at most that duration; 0 or less: one attempt
 //   try_acquire_until | at most until that time of any clock
 //   async_...         | the same without blocking, for Boost.Asio: holdfast/asio.hpp
@@ -52,8 +52,8 @@ inline namespace HOLDFAST_API v0 {
 // errc::refused      the server or the file system denied it: rights, authentication, disk full
 // errc::exhausted    a range of numbers of the store is used up: no lock can be granted there
 // errc::no_quorum    with redlock: too few of its servers can be reached, or may vote
-// errc::lost         of several locks only (multi_mutex, acquire_all): while the others were waited
-//                    for, one was lost three times; raise the ttl
+// errc::lost         of several locks only (multi_mutex, acquire_all): three times one of them was
+//                    lost while the call waited for the others; raise the ttl
 // errc::closed       the client was closed, before or during the call
 // errc::forked       the lock was made before fork(), and this is the child
 //

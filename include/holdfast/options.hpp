@@ -35,8 +35,8 @@ struct acquire_options {
   // else 30 s). No effect where locks have no ttl (features().ttl is false): a dead holder's lock
   // is free at once with file:, when its session has timed out with zookeeper:, and when its
   // connection ends with the strategies for-update and named of mysql:. There errc::unsupported
-  // with ?strict=1, and with manual renewal, which promises that the lock of a living holder
-  // expires too.
+  // with ?strict=1, and with manual renewal, which requires that a lock can expire while its holder
+  // is alive.
   std::optional<std::chrono::milliseconds> ttl{};
   renewal renew = renewal::client_default;
   // Shown in the list of holders; at most 256 bytes of UTF-8 without control characters; default:

@@ -12,9 +12,9 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// A parsed URL. No member shows a password: text() blanks every password, and options() leaves
-// passwords out. All parts are percent-decoded. Immutable; copies share their data; safe to use
-// from any thread.
+// A parsed URL. No member shows a password: text() masks every password, and options() omits
+// passwords. All parts are percent-decoded. Immutable; copies share their data; safe to use from
+// any thread.
 class url {
  public:
   struct endpoint {

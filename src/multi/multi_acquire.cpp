@@ -168,7 +168,7 @@ void multi_acquire::start_over() {
   local_lock& first = in_order_.front().home;
   if (bound_.what == wait_bound::kind::one_attempt) return refuse({errc::timed_out, {}}, first);
   if (++rounds_ == rounds_max)
-    refuse({errc::lost, "a lock was lost while the others were waited for; raise the ttl"}, first);
+    refuse({errc::lost, "one lock was lost while the others were acquired; raise the ttl"}, first);
   now_ = step::none;
 }
 

@@ -52,7 +52,7 @@ std::string_view name_fault(std::string_view name) noexcept {
   if (name.size() > name_bytes_max) return "the name is longer than 512 bytes; shorten or hash it";
   switch (check(name)) {
     case text_fault::not_utf8: return "the name is not UTF-8; encode it";
-    case text_fault::control: return "the name has a control character in it; take it out";
+    case text_fault::control: return "the name contains a control character; remove it";
     case text_fault::none: return {};
   }
   return {};
@@ -62,7 +62,7 @@ std::string_view note_fault(std::string_view note) noexcept {
   if (note.size() > note_bytes_max) return "the note is longer than 256 bytes; shorten it";
   switch (check(note)) {
     case text_fault::not_utf8: return "the note is not UTF-8; encode it";
-    case text_fault::control: return "the note has a control character in it; take it out";
+    case text_fault::control: return "the note contains a control character; remove it";
     case text_fault::none: return {};
   }
   return {};

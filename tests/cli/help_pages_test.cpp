@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
 
+#include "cli/exit_code.hpp"
 #include "tests/cli/cli_test.hpp"
 
 namespace holdfast::cli_test {
@@ -63,6 +65,39 @@ option_set in_manual(const std::string& command) {
   return out;
 }
 
+std::string without_asterisks(std::string text) {
+  std::erase(text, '*');
+  return text;
+}
+
+// Of the table in docs/cli.md, the first column.
+words exit_codes_in_the_reference() {
+  std::ifstream in(cli_folder() + "/../docs/cli.md");
+  words out;
+  bool is_in_table = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "| exit code | meaning |") {
+      is_in_table = true;
+    } else if (is_in_table && !line.starts_with("|")) {
+      return out;
+    } else if (is_in_table && !line.starts_with("|-")) {
+      out.push_back(line.substr(2, line.find(" |", 2) - 2));
+    }
+  }
+  return out;
+}
+
+words exit_codes_in_the_manual() {
+  std::ifstream in(cli_folder() + "/holdfast.1.scd");
+  words out;
+  bool is_in_section = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("# ")) is_in_section = line == "# EXIT STATUS";
+    if (is_in_section && line.starts_with("*")) out.push_back(without_asterisks(line));
+  }
+  return out;
+}
+
 option_set without_placeholders(const option_set& all) {
   option_set out;
   for (const auto& option : all) out.insert(option.substr(0, option.find(' ')));
@@ -76,6 +111,34 @@ TEST_F(help_pages, the_manual_has_each_option_of_the_help_and_no_other) {
     EXPECT_FALSE(in_help(command).empty()) << command;
     EXPECT_EQ(in_help(command), in_manual(command)) << command;
   }
+}
+
+TEST_F(help_pages, the_overview_and_the_manual_name_each_command) {
+  const auto overview = lines_of(output_of(holdfast({"help"})));
+  std::ifstream in(cli_folder() + "/holdfast.1.scd");
+  const std::string manual(std::istreambuf_iterator<char>(in), {});
+  for (const auto& command : subcommands) {
+    EXPECT_TRUE(std::ranges::any_of(overview, [&](const std::string& line) {
+      return line.starts_with("  " + command + " ");
+    })) << command;
+    EXPECT_NE(manual.find("\n*holdfast " + command + "*"), std::string::npos) << command;
+  }
+}
+
+TEST_F(help_pages, the_reference_and_the_manual_list_each_exit_code_and_no_other) {
+  using std::to_string;
+  const words expected{
+      "0",
+      to_string(holdfast::cli::exit_busy),
+      to_string(holdfast::cli::exit_none_recorded),
+      to_string(holdfast::cli::exit_usage),
+      to_string(holdfast::cli::exit_broken),
+      to_string(holdfast::cli::exit_lost),
+      to_string(holdfast::cli::exit_cannot_run) + ", " + to_string(holdfast::cli::exit_not_found),
+      to_string(holdfast::cli::exit_by_signal) + " + N",
+  };
+  EXPECT_EQ(exit_codes_in_the_reference(), expected);
+  EXPECT_EQ(exit_codes_in_the_manual(), expected);
 }
 
 TEST_F(help_pages, each_help_ends_with_examples_and_names_the_manual) {

@@ -148,7 +148,7 @@ TEST_F(zookeeper_command, who_breaks_a_lock_lets_the_job_end_itself) {
   output_of({"break", "job", "--owner", holder_shown("job")}, 0, "&revocation-timeout=1h");
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));
-  EXPECT_EQ(holder.err(), "holdfast: job: somebody asks for it; ending the command\n");
+  EXPECT_EQ(holder.err(), "holdfast: job: another program requests it; ending the command\n");
 }
 
 // Whatever its machine does to the wall clock meanwhile.

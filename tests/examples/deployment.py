@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# deployment.py HOLDFAST FOLDER: systemd and a YAML parser accept the files in FOLDER, and HOLDFAST
-# accepts the commands in them. Prints what is wrong; exit code 1 if anything is.
+# deployment.py HOLDFAST FOLDER: systemd and a YAML parser accept the files in FOLDER, HOLDFAST
+# accepts the commands in them, and docs/metrics.md lists the metrics of the alerts. Prints what is
+# wrong; exit code 1 if anything is.
 import os
 import pathlib
 import re
@@ -105,6 +106,21 @@ def check_resources(file, holdfast):
                     check_url(file, holdfast, variable["value"])
 
 
+def check_alerts(file, page):
+    try:
+        import yaml
+    except ImportError:
+        return  # reported by check_resources()
+    metrics = set(re.findall(r"^\| `(holdfast_[a-z_]+)` \|", page.read_text(), re.M))
+    for group in yaml.safe_load(file.read_text())["groups"]:
+        for rule in group["rules"]:
+            used = {re.sub("_(bucket|sum|count)$", "", name)
+                    for name in re.findall(r"holdfast_[a-z_]+", rule["expr"])}
+            unknown = used - metrics
+            if not used or unknown or not rule["alert"] or not rule["annotations"]["summary"]:
+                report(file, f"{rule['alert']} uses {unknown or 'no metric'}")
+
+
 def main(holdfast, folder):
     folder = pathlib.Path(folder)
     verify_units(folder / "systemd")
@@ -112,6 +128,8 @@ def main(holdfast, folder):
     check_crontab(folder / "cron" / "nightly", holdfast)
     for file in sorted((folder / "kubernetes").glob("*.yaml")):
         check_resources(file, holdfast)
+    check_alerts(folder / "prometheus" / "holdfast.rules.yaml",
+                 folder.parent.parent / "docs" / "metrics.md")
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -54,6 +54,11 @@ std::int64_t hold_kinds(const hf::client& client) {
   return two.held() ? token : 0;
 }
 
+bool lock_twice(const hf::client& client) {
+#include "recursive_lock.inc"
+  return lock.current().held();
+}
+
 void cancel_when_lost(const hf::mutex& lock, web_request& request) {
 #include "loss_callback.inc"
 }

@@ -116,7 +116,7 @@ class file_backend final : public seam::lock_store,
     base::failure why;
     const auto found = find_holders(folder_, name, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
-    if (found.empty()) return answer.on_failed({errc::unsupported, "nobody holds the lock"});
+    if (found.empty()) return answer.on_failed({errc::unsupported, "no process holds the lock"});
     std::string text = "the kernel keeps this lock, and it cannot be taken away; end ";
     for (const holder& h : found) {
       if (&h != &found.front()) text += ", ";

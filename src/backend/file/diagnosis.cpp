@@ -93,7 +93,7 @@ finding grade_path(const directory_facts& f) {
                   f.path,
               "chmod go-w or chmod +t " + up.path + ", or name another directory"};
   }
-  return {"path", grade::good, "nobody else can put another directory in its place", {}};
+  return {"path", grade::good, "no other user can put another directory in its place", {}};
 }
 
 finding grade_file_system(const directory_facts& f) {
@@ -115,7 +115,7 @@ finding grade_file_system(const directory_facts& f) {
   char type[16];
   ::snprintf(type, sizeof type, "%#x", static_cast<unsigned>(f.fs_type));
   return {"filesystem", grade::warn,
-          std::string("one that holdfast is not tried on (type ") + type + ')',
+          std::string("one that holdfast is not tested on (type ") + type + ')',
           "name a directory on ext4, xfs, btrfs or tmpfs"};
 }
 

@@ -49,7 +49,7 @@ std::string certificate_fault(long result, const std::string& host) {
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      return "nobody known has signed the server's certificate; give the certificate of its "
+      return "no known authority has signed the server's certificate; give the certificate of its "
              "authority as tls-ca";
     default:
       return std::string("the server's certificate is not accepted (") +

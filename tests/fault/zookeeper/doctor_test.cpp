@@ -54,7 +54,7 @@ TEST_F(zookeeper_doctor, of_a_server_that_stands_alone) {
   expect(all, "timeouts", good, "400 ms to 10000 ms");
   expect(all, "connections", good, server + " has ");
   expect(all, "sessions", good, "whole ensemble");
-  expect(all, "tls", warn, "in the clear");
+  expect(all, "tls", warn, "not encrypted");
   expect(all, "rights", good, "create and delete under /doctor");
   expect(all, "acl", warn, "world:anyone has d");
   expect(all, "sequences", good, "much used has had 3 nodes");

@@ -70,7 +70,7 @@ finding grade_server(const server_facts& f) {
     return {"server", grade::bad, name + " lacks commands that holdfast sends",
             "use Redis 6.2 or newer"};
   if (v < version{6, 2})
-    return {"server", grade::warn, name + " is older than what holdfast is tried on",
+    return {"server", grade::warn, name + " is older than the servers that holdfast is tested with",
             "use Redis 6.2 or newer"};
   return {"server", grade::good, name, {}};
 }
@@ -152,7 +152,7 @@ finding grade_replicas(const server_facts& f) {
             "bring the replicas back, or lower min-replicas-to-write"};
   const std::string count = std::to_string(connected);
   if (connected == 0)
-    return {"replicas", grade::good, "there are none: no other server takes over that lags", {}};
+    return {"replicas", grade::good, "there are none, so no replica that lags can be promoted", {}};
   if (!f.replicas_needed.is_known())
     return not_known("replicas", f.replicas_needed, f, "config|get");
   if (needed == 0)

@@ -104,9 +104,9 @@ finding grade_counter(const server_facts& f) {
       "counter", grade::bad,
       text +
           ": a new connection is granted nothing until the clock has caught up. The clock was "
-          "set back, or somebody wrote to " +
+          "set back, or a program wrote to " +
           key,
-      "set the server's clock right; where nobody holds a lock or checks tokens of before: DEL " +
+      "set the server's clock right; where no program holds a lock or checks older tokens: DEL " +
           key};
 }
 

@@ -230,9 +230,9 @@ finding grade_sessions(const ensemble_facts& f) {
 finding grade_transport(const ensemble_facts& f) {
   if (f.has_tls) return {"tls", grade::good, "connections are encrypted, the server verified", {}};
   return {"tls", grade::warn,
-          std::string("in the clear: who reads along can take over a session and its locks") +
+          std::string("not encrypted: a reader of the traffic can take over sessions and locks") +
               (f.has_user ? ", and reads the password" : ""),
-          "use zookeepers: with the servers' secureClientPort, or a network of one's own"};
+          "use zookeepers: with the servers' secureClientPort, or a private network"};
 }
 
 }  // namespace holdfast::zookeeper

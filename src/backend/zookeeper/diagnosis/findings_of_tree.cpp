@@ -70,11 +70,11 @@ finding grade_acl(const ensemble_facts& f) {
   });
   if (!t.open.empty() || anyone_creates)
     return {"acl", grade::warn,
-            "whoever reaches the servers may delete the holders' nodes (world:anyone has d at " +
+            "every client of the servers may delete the holders' nodes (world:anyone has d at " +
                 (t.open.empty() ? t.root : list_of(t.open)) +
                 "), and a second holder gets in: the right d at the lock's node decides, not the "
                 "ACL of the holder's",
-            "let nobody else reach the servers (network, TLS with client certificates), or make "
+            "keep others from the servers (network, TLS with client certificates), or make "
             "the nodes of the locks with an ACL of your own"};
   if (!is_known)
     return {"acl", grade::warn,
@@ -117,7 +117,7 @@ finding grade_nodes(const ensemble_facts& f) {
                 (t.are_all ? ", and nothing else" : ", or more"),
             {}};
   return {"nodes", grade::warn,
-          "nodes under " + t.root + " that are no locks, or somebody else's too: " + list_of(t.odd),
+          "nodes under " + t.root + " that are no locks, or have other uses: " + list_of(t.odd),
           "keep the locks under a node of their own, and name it in the URL: "
           "zookeeper://host/locks"};
 }

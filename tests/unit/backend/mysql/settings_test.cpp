@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "tests/unit/backend/settings_fixture.hpp"
+#include "tests/unit/seam/documented_options.hpp"
 
 namespace holdfast::mysql {
 namespace {
@@ -37,6 +39,20 @@ TEST(mysql_settings, of_a_plain_url) {
   EXPECT_EQ(s.retry_base, 50ms);
   EXPECT_EQ(s.idle_timeout, 30s);
   EXPECT_EQ(s.connect_timeout, 5s);
+}
+
+TEST(mysql_settings, docs_options_has_the_defaults) {
+  const auto values = [](const std::string& query) {
+    const settings s = settings_of_mysql("mysql://h/shop?" + query);
+    return std::tuple(s.strategy, s.table, s.idle_timeout, s.retry_base, s.records.key,
+                      s.records.note);
+  };
+  const auto rows = settings_unit::documented_defaults("mysql:");
+  EXPECT_EQ(rows.size(), 4u);
+  for (const auto& [option, value] : rows) {
+    const std::string others = option == "shape" ? "strategy=insert" : "ttl=30s";
+    EXPECT_TRUE(values(others + "&" + option + "=" + value) == values(others)) << option;
+  }
 }
 
 TEST(mysql_settings, of_options) {

@@ -7,11 +7,13 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "testkit/servers/scratch_folder.hpp"
 #include "tests/unit/backend/settings_fixture.hpp"
+#include "tests/unit/seam/documented_options.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -37,6 +39,20 @@ TEST(redis_settings, defaults_are_database_0_of_one_host_without_tls) {
   EXPECT_FALSE(s.tls);
   EXPECT_EQ(s.user + s.password + s.prefix, "");
   EXPECT_EQ(s.retry_base, 50ms);
+}
+
+TEST(redis_settings, docs_options_has_the_defaults) {
+  const auto values = [](const std::string& query) {
+    const settings s = settings_of("redis://host?" + query);
+    return std::tuple(s.database, s.layout, s.is_fair, s.stale_after, s.retry_base, s.replicas,
+                      s.by_majority);
+  };
+  const auto rows = settings_unit::documented_defaults("redis:");
+  EXPECT_EQ(rows.size(), 7u);
+  for (const auto& [option, value] : rows) {
+    const std::string others = option == "stale-after" ? "layout=getset&unsafe=1" : "ttl=30s";
+    EXPECT_TRUE(values(others + "&" + option + "=" + value) == values(others)) << option;
+  }
 }
 
 TEST(redis_settings, a_url_says_where_and_as_whom) {

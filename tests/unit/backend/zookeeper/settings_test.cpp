@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "tests/unit/backend/settings_fixture.hpp"
+#include "tests/unit/seam/documented_options.hpp"
 
 namespace holdfast::zookeeper {
 namespace {
@@ -36,6 +38,17 @@ TEST(zookeeper_settings, of_a_plain_url) {
   EXPECT_FALSE(s.tls);
   for (const auto text : {"zookeeper://h", "zookeeper://h/"})
     EXPECT_EQ(settings_of_zookeeper(text).chroot, "");
+}
+
+TEST(zookeeper_settings, docs_options_has_the_defaults) {
+  const auto values = [](const std::string& query) {
+    const settings s = settings_of_zookeeper("zookeeper://h?ttl=30s" + query);
+    return std::tuple(s.layout, s.session_timeout, s.attach, s.revocation_timeout);
+  };
+  const auto rows = settings_unit::documented_defaults("zookeeper:");
+  EXPECT_EQ(rows.size(), 5u);
+  for (const auto& [option, value] : rows)
+    EXPECT_TRUE(values("&" + option + "=" + value) == values("")) << option;
 }
 
 TEST(zookeeper_settings, of_options) {

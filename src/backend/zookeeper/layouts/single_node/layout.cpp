@@ -31,7 +31,7 @@ void layout::holders(std::string_view name, seam::holders_handler& to) {
 void layout::break_lock(std::string_view, std::string_view, seam::decision_handler& to) {
   to.on_failed(
       {errc::unsupported,
-       "a node is deleted by its path, whoever made it: end its holder's session instead"});
+       "a node is deleted by its path, not by its owner: end its holder's session instead"});
 }
 
 void layout::renew_owner(claim& c) {
