@@ -45,7 +45,7 @@ class subscriptions {
   bool is_active(std::string_view channel) const noexcept;  // confirmed by the server
   bool is_sharded(std::string_view channel) const noexcept;
 
-  // request(channel) for each that is to be subscribed to and was not asked for.
+  // request(channel) for each that has a handler and was not asked for.
   template <class Request>
   void request_missing(Request request) {
     request_some(request, [](const channel&) { return true; });
@@ -118,7 +118,7 @@ class subscriptions {
   template <class Request, class Choose>
   void request_some(Request request, Choose is_chosen) {
     for (auto& [name, c] : channels_)
-      if (!c.is_requested && is_chosen(c)) {
+      if (!c.is_requested && !c.handlers.empty() && is_chosen(c)) {
         c.is_requested = true;
         request(std::string_view(name));
       }

@@ -156,6 +156,18 @@ TEST_F(redis_subscriptions, drop_what_was_never_requested_without_a_word) {
   EXPECT_EQ(requested(), "");
 }
 
+TEST_F(redis_subscriptions, do_not_request_an_unused_channel_again_that_the_server_has_ended) {
+  all.add("one", a, channel_kind::sharded);
+  requested();
+  confirm("one");
+  all.remove("one", a, listening_since);
+  EXPECT_TRUE(all.on_ended("one", listening_since, events));
+  EXPECT_EQ(requested(), "");
+  all.add("one", b, channel_kind::sharded);
+  EXPECT_EQ(requested(), "one ");
+  EXPECT_EQ(dropped(listening_since + 1s), "") << "it is in use again";
+}
+
 TEST_F(redis_subscriptions, a_listener_may_leave_while_it_is_called) {
   all.add("one", a);
   all.add("one", b);
