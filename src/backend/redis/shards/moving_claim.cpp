@@ -297,8 +297,9 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     outcome_ = outcome::begin_again;
     leave();
   }
-  void withdraw() {
+  void withdraw(const failure& why = {}) {
     outcome_ = outcome::withdrawn;
+    if (reports(why)) why_ = why;
     leave();
   }
 
@@ -325,7 +326,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     s.is_lost = s.is_lost || was_granted;
     if (state_ == state::raising) return refuse(why);
     if (state_ == state::held || state_ == state::idle || was_granted) return;
-    is_cancelled_ ? withdraw() : refuse(why);
+    is_cancelled_ ? withdraw(why) : refuse(why);
   }
 
   // A refusal keeps its own reason; a release and a withdrawal are answered with what the shards

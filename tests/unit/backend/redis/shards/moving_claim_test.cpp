@@ -85,6 +85,21 @@ TEST_F(redis_moving_claim, a_cancelled_wait_leaves_nothing) {
   }
 }
 
+TEST_F(redis_moving_claim, a_cancelled_wait_reports_that_its_shard_has_not_confirmed_its_end) {
+  for (shard_model* const s : {&shards.former, &shards.present}) {
+    two_shards::other o(*s);
+    o.acquire();
+    c.sink.log.clear();
+    c.acquire();
+    s->end_of_cancelled = {errc::outcome_unknown, "no answer"};
+    c.claim.cancel();
+    EXPECT_EQ(c.sink.log, "unknown ");
+    EXPECT_FALSE(s == &shards.present && shards.former.holder);
+    s->end_of_cancelled = {};
+    o.release();
+  }
+}
+
 TEST_F(redis_moving_claim, a_cancelled_wait_is_no_failure_where_the_former_lease_has_expired) {
   two_shards::other o(shards.present);
   o.acquire();

@@ -11,7 +11,7 @@
 namespace holdfast::redis {
 
 // One lock at one shard: a holder, waiters in order, and a counter. Renewals are confirmed while
-// `answers` is true.
+// `answers` is true; a cancelled wait ends with `end_of_cancelled`.
 class shard_model final : public bare_shard {
  public:
   explicit shard_model(std::int64_t first) : counter(first) {}
@@ -26,7 +26,7 @@ class shard_model final : public bare_shard {
     }
     void cancel() override {
       std::erase(home.waiting, this);
-      sink.on_ended({});
+      sink.on_ended(home.end_of_cancelled);
     }
     void renew(base::duration how_long, std::uint32_t ticket) override {
       if (!home.answers) return;
@@ -68,6 +68,7 @@ class shard_model final : public bare_shard {
 
   std::int64_t counter;
   bool answers = true, raises = true;
+  base::failure end_of_cancelled;
   base::time_point now{};
   claim* holder = nullptr;
   std::deque<claim*> waiting;
@@ -97,7 +98,9 @@ struct recorded_sink final : seam::claim_sink {
   void on_lost(std::error_code) override { log += "lost "; }
   void on_contended() override { log += "contended "; }
   void on_ended(base::failure why) override {
-    log += why.code == errc::not_held ? "not-held " : "ended ";
+    log += why.code == errc::not_held          ? "not-held "
+           : why.code == errc::outcome_unknown ? "unknown "
+                                               : "ended ";
   }
 
   seam::grant granted;
