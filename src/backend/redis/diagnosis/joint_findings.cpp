@@ -15,6 +15,9 @@ joint_findings::joint_findings(std::vector<std::string> names, seam::findings_ha
 }
 
 void joint_findings::start(std::unique_ptr<joint_findings> made, const diagnosis& diagnose) {
+  if (made->parts_.empty())
+    return made->to_.on_result(
+        {{"server", finding_grade::bad, "no server that stores locks is known", {}}});
   joint_findings& all = *made.release();
   const std::size_t count = all.parts_.size();  // the last one may answer at once
   for (std::size_t i = 0; i < count; ++i) diagnose(i, all.parts_[i]);

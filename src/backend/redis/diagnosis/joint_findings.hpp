@@ -18,7 +18,8 @@ class joint_findings : private seam::awaited_answers {
   ~joint_findings() override = default;
 
   using diagnosis = std::function<void(std::size_t, seam::findings_handler&)>;
-  // Diagnoses each of them by its number. The last answer deletes the findings.
+  // Diagnoses each of them by its number. The last answer deletes the findings. Without any, a bad
+  // finding is reported at once.
   static void start(std::unique_ptr<joint_findings>, const diagnosis&);
 
  private:
