@@ -39,8 +39,9 @@ constexpr required_command commands[] = {
     {"subscribe", "SUBSCRIBE redisson_lock__channel:{k}"},
     {"spublish", "SPUBLISH redisson_lock__channel:{k} 0", needed_for::messages_in_cluster},
     {"ssubscribe", "SSUBSCRIBE redisson_lock__channel:{k}", needed_for::messages_in_cluster},
+    {"sunsubscribe", "SUNSUBSCRIBE redisson_lock__channel:{k}", needed_for::messages_in_cluster},
 };
-constexpr std::size_t of_messages = 5;
+constexpr std::size_t of_messages = 6;
 
 constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scripts::renew,
                                     &scripts::holders, &scripts::break_lock};

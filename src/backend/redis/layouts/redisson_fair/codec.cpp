@@ -49,6 +49,7 @@ constexpr required_command commands[] = {
     {"subscribe", "SUBSCRIBE redisson_lock__channel:{k}:o"},
     {"spublish", "SPUBLISH redisson_lock__channel:{k}:o 0", needed_for::messages_in_cluster},
     {"ssubscribe", "SSUBSCRIBE redisson_lock__channel:{k}:o", needed_for::messages_in_cluster},
+    {"sunsubscribe", "SUNSUBSCRIBE redisson_lock__channel:{k}:o", needed_for::messages_in_cluster},
 };
 
 constexpr const script* loaded[] = {&scripts::try_lock,          &scripts::release,

@@ -40,6 +40,7 @@ constexpr required_command commands[] = {
     {"subscribe", "SUBSCRIBE c"},
     {"spublish", "SPUBLISH c m", needed_for::messages_in_cluster},
     {"ssubscribe", "SSUBSCRIBE c", needed_for::messages_in_cluster},
+    {"sunsubscribe", "SUNSUBSCRIBE c", needed_for::messages_in_cluster},
     {"scan", "SCAN 0", needed_for::inspection},
 };
 

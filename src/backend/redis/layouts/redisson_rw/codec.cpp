@@ -41,6 +41,7 @@ constexpr required_command commands[] = {
     {"subscribe", "SUBSCRIBE redisson_rwlock:{k}"},
     {"spublish", "SPUBLISH redisson_rwlock:{k} 0", needed_for::messages_in_cluster},
     {"ssubscribe", "SSUBSCRIBE redisson_rwlock:{k}", needed_for::messages_in_cluster},
+    {"sunsubscribe", "SUNSUBSCRIBE redisson_rwlock:{k}", needed_for::messages_in_cluster},
     {"scan", "SCAN 0", needed_for::inspection},
     {"hkeys", "HKEYS k", needed_for::cleanup},
 };

@@ -58,6 +58,13 @@ command_names without_right(const retrying_codec& c) {
   return without_right(scripts, c.facts().needs);
 }
 
+command_names of_messages_in_cluster(const retrying_codec& c) {
+  command_names out;
+  for (const required_command& one : c.facts().needs.commands)
+    if (one.what == needed_for::messages_in_cluster) out.emplace(one.right);
+  return out;
+}
+
 TEST(redis_layout_needs, of_string_name_every_command_of_its_scripts) {
   std::vector<const script*> scripts;
   for (const script& s : every_script())
@@ -80,6 +87,16 @@ TEST(redis_layout_needs, of_every_codec_name_every_command_of_its_scripts) {
   // RSpinLock has no messages: with an empty channel the scripts call none of the others.
   EXPECT_EQ(without_right(redisson::codec("id", redisson::waiters::poll)),
             (command_names{"lindex", "llen", "publish", "spublish"}));
+}
+
+TEST(redis_layout_needs, of_layouts_with_sharded_channels_name_the_three_commands_of_those) {
+  const command_names all_three{"spublish", "ssubscribe", "sunsubscribe"};
+  EXPECT_EQ(of_messages_in_cluster(redisson::codec("id", redisson::waiters::listen)), all_three);
+  EXPECT_EQ(of_messages_in_cluster(redisson_fair::codec()), all_three);
+  EXPECT_EQ(of_messages_in_cluster(redisson_rw::codec("id")), all_three);
+  EXPECT_EQ(of_messages_in_cluster(redisson_permits::codec()), all_three);
+  EXPECT_EQ(of_messages_in_cluster(redisson::codec("id", redisson::waiters::poll)),
+            command_names{});
 }
 
 }  // namespace
