@@ -94,6 +94,7 @@ class told final : public seam::claim_sink {
   void on_contended() override { words += "contended "; }
   void on_ended(base::failure why) override {
     words += why.code ? "ended:" + why.code.message() + ' ' : "ended ";
+    reason = why.text;
   }
   std::string take() { return std::exchange(words, {}); }
 

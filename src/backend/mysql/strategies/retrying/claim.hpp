@@ -21,13 +21,19 @@ namespace holdfast::mysql::retrying {
 
 class strategy;
 
+// Why the server did not execute the last statement of a request, which is repeated.
+struct request_obstacle {
+  std::uint32_t epoch = 0;  // of the request
+  std::string text;
+};
+
 // The strategy's state of a claim.
 struct claim_record : claims::listed_claim, io::counted_claim {
   std::string name;       // with the prefix
   base::uuid owner_id;    // none: the claim is idle
   bool was_sent = false;  // the server may have seen this owner
-  // Why the server did not execute its last statement, which is repeated; null: it did.
-  std::unique_ptr<const std::string> obstacle;
+  // Null: the server executed its last statement.
+  std::unique_ptr<const request_obstacle> obstacle;
   row::bell* waits_for = nullptr;  // `row`: or has it
   bool looks_at_members = false;   // `row`: readers or holders of permits may have the lock
   std::uint64_t marks_seen = 0;    // `row`: at the last release

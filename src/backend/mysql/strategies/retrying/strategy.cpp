@@ -92,6 +92,7 @@ std::string strategy::text_for(const claim& c, retrying_operation what, std::uin
 
 std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what, time_point now,
                                                base::event_queue&) {
+  if (c.obstacle && c.obstacle->epoch != c.recipe().epoch()) c.obstacle.reset();
   if (what == retrying_operation::withdraw && !c.was_sent) {
     retrying_reply nothing_was_sent;
     nothing_was_sent.to = what;
@@ -191,16 +192,17 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
 }
 
 // A request that is given up after its op-timeout is then not reported as one without an answer. A
-// late reply is about an earlier request.
+// late reply is about an earlier request. submit() forgets the obstacle of an earlier request: the
+// epoch of one that is given up has passed already when reason() is called.
 void strategy::note_obstacle(claim& c, const retrying_reply& r, const std::string& text) {
   if (r.to == retrying_operation::renew || r.epoch != c.recipe().epoch()) return;
   if (r.what != verdict::not_now || text.empty()) return c.obstacle.reset();
-  c.obstacle = std::make_unique<const std::string>(text);
+  c.obstacle = std::make_unique<const request_obstacle>(request_obstacle{r.epoch, text});
 }
 
 std::string strategy::reason(const claim& c, errc why) const {
   const bool is_overdue = why == errc::unavailable || why == errc::outcome_unknown;
-  return is_overdue && c.obstacle ? *c.obstacle : over_->reason(why);
+  return is_overdue && c.obstacle ? c.obstacle->text : over_->reason(why);
 }
 
 // A renewal found no row of its owner: the next statement reads the present owner, for the error.

@@ -247,6 +247,16 @@ TEST_F(mysql_row, a_late_reply_is_not_the_reason_for_the_failure_of_the_next_att
   EXPECT_EQ(t.sink.reason.find("make room on the server"), std::string::npos) << t.sink.reason;
 }
 
+TEST_F(mysql_row, a_refused_try_is_not_the_reason_for_a_withdrawal_without_an_answer) {
+  t.acquire();
+  t.reply(0, error(1114));
+  t.cut(0);
+  t.lock->cancel();
+  t.pass(op_timeout + 1s);
+  EXPECT_EQ(t.sink.take(), "ended:" + make_error_code(errc::outcome_unknown).message() + ' ');
+  EXPECT_EQ(t.sink.reason.find("make room on the server"), std::string::npos) << t.sink.reason;
+}
+
 TEST_F(mysql_row, a_try_does_not_overtake_the_release_before_it) {
   t.acquire();
   t.reply(0, granted_row(1));
