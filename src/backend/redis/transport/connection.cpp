@@ -91,16 +91,18 @@ void connection::read(std::span<const std::byte> bytes, time_point now, event_qu
        loss::in_use, now, events);
 }
 
-// Whether the value is no reply, but sent by the server on its own.
+// Whether the value is no reply, but sent by the server on its own; or not the last one of a reply
+// with several.
 bool connection::take_push(const value& v, time_point now, event_queue& events) {
-  if (lane_ != lane::messages || !v.is(value::kind::array)) return false;
+  if (lane_ != lane::messages) return false;
+  if (!in_flight_.empty() && in_flight_.front().to->continues_after(v)) return true;
+  if (!v.is(value::kind::array)) return false;
   const std::string_view verb = v[0].text(), channel = v[1].text();
   if (verb == "message" || verb == "smessage") {
     owner_.on_message(channel, v[2].text(), now, events);
     return true;
   }
   if (verb != "sunsubscribe") return false;
-  if (!in_flight_.empty() && in_flight_.front().to->awaits_end_of(channel)) return false;
   owner_.on_unsubscribed(channel, now, events);
   return true;
 }

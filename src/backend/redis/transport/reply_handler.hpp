@@ -49,9 +49,9 @@ class reply_handler {
   virtual void on_cut(const reply_context&) = 0;  // whether it was executed is unknown
   // A replica that refuses it is the wrong server; a diagnosis looks at what it finds.
   virtual bool needs_master() const noexcept { return true; }
-  // Whether its reply is the end of the subscription to this sharded channel. Called only while its
-  // reply is the next one.
-  virtual bool awaits_end_of(std::string_view) const noexcept { return false; }
+  // Whether the value is not the last one that answers it. Called on the connection for messages,
+  // and only while its reply is the next one.
+  virtual bool continues_after(const value&) noexcept { return false; }
 
  protected:
   ~reply_handler() = default;

@@ -61,18 +61,29 @@ class transport::subscribe_reply final : public reply_handler {
   transport& home_;
 };
 
-// The reply to SUNSUBSCRIBE. A server sends the same text unasked when a slot leaves it.
+// The reply to SUNSUBSCRIBE and to the PING right after it. When a slot leaves a server, the server
+// sends the reply to SUNSUBSCRIBE unasked, and may then answer the request with an error. So the
+// end of a channel comes once or twice, or before an error; the reply to PING shows which was the
+// last one.
 class transport::unsubscribe_reply final : public reply_handler {
  public:
   void expect_end_of(std::string_view channel) { channels_.emplace_back(channel); }
 
  private:
-  void on_reply(const value&, const reply_context&) override { channels_.pop_front(); }
-  void on_cut(const reply_context&) override { channels_.pop_front(); }
-  bool awaits_end_of(std::string_view channel) const noexcept override {
-    return channels_.front() == channel;
+  void on_reply(const value&, const reply_context&) override { end(); }
+  void on_cut(const reply_context&) override { end(); }
+  bool continues_after(const value& v) noexcept override {
+    if (v.is(value::kind::array))
+      return v[0].text() == "sunsubscribe" && v[1].text() == channels_.front();
+    const bool is_of_ping = v.text().find("'ping'") != v.text().npos;  // the user may not send it
+    return v.is(value::kind::error) && !is_of_ping && !std::exchange(is_refused_, true);
+  }
+  void end() {
+    channels_.pop_front();
+    is_refused_ = false;
   }
   std::deque<std::string> channels_;  // in the order of the requests
+  bool is_refused_ = false;           // the first of them
 };
 
 // The connection answered after another one was lost.
@@ -351,6 +362,7 @@ void transport::drop_unused_subscriptions(time_point now) {
     if (!messages_.is_ready()) return;
     if (is_sharded(channel)) {
       command(messages_.out(), 2) << "SUNSUBSCRIBE" << channel;
+      command(messages_.out(), 1) << "PING";
       unsubscribe_reply_->expect_end_of(channel);
       messages_.expect(*unsubscribe_reply_, 1, now, attended::in_background);
       return;

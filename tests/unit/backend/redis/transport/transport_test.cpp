@@ -17,6 +17,30 @@ class redis_transport : public two_transports {
     const std::lock_guard guard(reactor.mutex());
     channel.reset();
   }
+  // The subscription to one sharded channel ends; the server sends these values before its reply
+  // to PING. Expects that the reply to the next request is recognized.
+  void expect_end_of_sharded_channel(const std::string& values) {
+    const std::string confirmed = "*3\r\n" + bulk("ssubscribe");
+    early_or_late handler, next_handler;
+    open(one, lane::messages);
+    greet(0);
+    greet_as_redis_7(1);
+    auto channel = subscribe("{x}", handler, channel_kind::sharded);
+    EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+    net.reply(1, confirmed + bulk("{x}") + ":1\r\n");
+    unsubscribe(channel);
+    net.time.advance(1s);
+    auto next = subscribe("{y}", next_handler, channel_kind::sharded);
+    EXPECT_EQ(net.received(1), "SUNSUBSCRIBE {x} | PING | SSUBSCRIBE {y}");
+    net.reply(1, values + pong);
+    net.reply(1, confirmed + bulk("{y}") + ":1\r\n");
+    EXPECT_TRUE(is_ready(lane::messages));
+    EXPECT_EQ(handler.heard, "+ ");
+    EXPECT_EQ(next_handler.heard, "+ ");
+    unsubscribe(next);
+  }
+  const std::string pong = "*2\r\n" + bulk("pong") + bulk("");
+  const std::string ended = "*3\r\n" + bulk("sunsubscribe") + bulk("{x}") + ":0\r\n";
 };
 
 TEST_F(redis_transport, opens_each_server_by_itself) {
@@ -207,9 +231,44 @@ TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them
   unsubscribe(channel);
   net.time.advance(1s);
   EXPECT_NE(net.received(1).find("SUNSUBSCRIBE {x}"), std::string::npos);
-  net.reply(1, confirmed("sunsubscribe"));
+  net.reply(1, confirmed("sunsubscribe") + "+PONG\r\n");
   EXPECT_TRUE(is_ready(lane::messages));
   EXPECT_EQ(handler.heard, "+ m - + ");
+}
+
+TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel) {
+  expect_end_of_sharded_channel(ended);
+}
+
+TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel_that_has_moved) {
+  expect_end_of_sharded_channel("-MOVED 1 127.0.0.1:7001\r\n");
+}
+
+TEST_F(redis_transport, takes_an_unasked_end_of_a_sharded_channel_before_the_reply_for_no_reply) {
+  expect_end_of_sharded_channel(ended + ended);
+}
+
+TEST_F(redis_transport, takes_an_unasked_end_of_a_sharded_channel_before_an_error_for_no_reply) {
+  expect_end_of_sharded_channel(ended + "-MOVED 1 127.0.0.1:7001\r\n");
+}
+
+TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel_without_the_right_to_ping) {
+  early_or_late handler;
+  open(one, lane::messages);
+  greet(0);
+  greet_as_redis_7(1);
+  auto channel = subscribe("{x}", handler, channel_kind::sharded);
+  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+  const std::string confirmed = "*3\r\n" + bulk("ssubscribe") + bulk("{x}") + ":1\r\n";
+  net.reply(1, confirmed);
+  unsubscribe(channel);
+  net.time.advance(1s);
+  channel = subscribe("{x}", handler, channel_kind::sharded);
+  EXPECT_EQ(net.received(1), "SUNSUBSCRIBE {x} | PING | SSUBSCRIBE {x}");
+  net.reply(1, ended + "-NOPERM this user has no permissions to run the 'ping' command\r\n");
+  net.reply(1, confirmed);
+  EXPECT_EQ(handler.heard, "+ + ");
+  unsubscribe(channel);
 }
 
 TEST_F(redis_transport, subscribes_to_plain_channels_without_the_right_to_sharded_ones) {
