@@ -1,36 +1,14 @@
 #include "testkit/servers/redis_link.hpp"
 
 #include <hiredis/hiredis.h>
-#include <signal.h>
 #include <sys/time.h>
 
-#include <ctime>
+#include "testkit/broken_pipe.hpp"
 
 namespace holdfast::testkit {
 namespace {
 
 constexpr timeval reply_bound{30, 0};
-
-// hiredis writes to a connection that its server has closed without MSG_NOSIGNAL. The signal is not
-// ignored in the whole process: the library must not need that.
-class without_broken_pipe_signal {
- public:
-  without_broken_pipe_signal() {
-    ::sigemptyset(&broken_pipe_);
-    ::sigaddset(&broken_pipe_, SIGPIPE);
-    ::pthread_sigmask(SIG_BLOCK, &broken_pipe_, &before_);
-  }
-  ~without_broken_pipe_signal() {
-    const timespec at_once{};
-    ::sigtimedwait(&broken_pipe_, nullptr, &at_once);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  without_broken_pipe_signal(const without_broken_pipe_signal&) = delete;
-  without_broken_pipe_signal& operator=(const without_broken_pipe_signal&) = delete;
-
- private:
-  sigset_t broken_pipe_, before_;
-};
 
 redis_reply copy_of(const redisReply& r) {
   using kind = redis_reply::kind;
@@ -96,6 +74,8 @@ void redis_link::send(const std::vector<std::string>& words) {
   }
   redisAppendCommandArgv(context_.get(), static_cast<int>(texts.size()), texts.data(),
                          lengths.data());
+  // hiredis writes without MSG_NOSIGNAL to a connection that its server has closed. The signal is
+  // not ignored in the whole process: the library must not need that.
   const without_broken_pipe_signal guard;
   for (int done = 0; done == 0;)
     if (redisBufferWrite(context_.get(), &done) != REDIS_OK) throw redis_silent(context_->errstr);
