@@ -44,7 +44,7 @@ constexpr const char* usage_text =
     "  --peers   also the real Redisson, Curator and kazoo\n"
     "  --only    * or nothing stands for any: redis, redis/string, */*/free\n"
     "  --url     of servers that run already, instead of ones that are started\n"
-    "  --rounds  of each load (3; quick: 1), interleaved; --seconds: their length (0.5; quick: "
+    "  --rounds  of each load (3; quick: 1), interleaved; --seconds: their length (0.45; quick: "
     "0.4)\n"
     "  --bars    the bars; default: those of this version\n"
     "\n"

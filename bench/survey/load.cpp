@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 // finds its own worker busy.
 constexpr load arrivals(std::string_view name, std::string_view what, milliseconds period) {
   constexpr unsigned workers = 24;
-  constexpr milliseconds duration{2400};
+  constexpr milliseconds duration{1800};
   return {.name = name,
           .what = what,
           .workers = workers,
