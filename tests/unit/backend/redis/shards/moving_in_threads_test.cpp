@@ -183,14 +183,14 @@ TEST(redis_moving_claim_in_threads, locks_that_move_in_opposite_directions_are_g
   std::vector<std::unique_ptr<moving_contender>> all;
   std::vector<std::thread> threads;
   const auto start = [&](std::string_view name, threaded_shard& former, threaded_shard& present,
-                         guarded_by_lock& state) {
+                         guarded_by_lock& guarded) {
     all.push_back(std::make_unique<moving_contender>(name, former, present, moving));
-    threads.emplace_back([&c = *all.back(), &state] {
+    threads.emplace_back([&c = *all.back(), &guarded] {
       for (int i = 0; i < rounds; ++i) {
         const std::int64_t number = c.acquire();
-        EXPECT_GT(number, state.last_number);
-        state.last_number = number;
-        ++state.grants;
+        EXPECT_GT(number, guarded.last_number);
+        guarded.last_number = number;
+        ++guarded.grants;
         c.release();
       }
     });
