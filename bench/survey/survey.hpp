@@ -14,7 +14,7 @@ struct plan {
   bool is_quick = false;
   unsigned rounds = 3;
   std::chrono::duration<double> length{0.45};  // of one run
-  unsigned repeats = 2;                       // of a run that other programs disturb
+  unsigned repeats = 2;                        // of a run that other programs disturb
   std::vector<std::string> only{};  // "TOPOLOGY/LOCK/LOAD", * or nothing for any; none: all
   std::string url{};                // of the user's own servers; empty: they are started
   bool with_peers = false;          // also the locks of other libraries
