@@ -45,7 +45,7 @@ class subscriptions {
   bool is_active(std::string_view channel) const noexcept;  // confirmed by the server
   bool is_sharded(std::string_view channel) const noexcept;
 
-  // request(channel) for each that has a handler and was not asked for.
+  // request(channel) for each that was not asked for, unless it is sharded and unused.
   template <class Request>
   void request_missing(Request request) {
     request_some(request, [](const channel&) { return true; });
@@ -103,6 +103,8 @@ class subscriptions {
     bool is_requested = false, is_active = false;
     channel_kind kind = channel_kind::plain;
     time_point unused_until = base::never;
+    // The slot of an unused sharded channel may have left the server, which would refuse it.
+    bool is_wanted() const noexcept { return kind == channel_kind::plain || !handlers.empty(); }
   };
   struct text_hash : std::hash<std::string_view> {
     using is_transparent = void;
@@ -118,7 +120,7 @@ class subscriptions {
   template <class Request, class Choose>
   void request_some(Request request, Choose is_chosen) {
     for (auto& [name, c] : channels_)
-      if (!c.is_requested && !c.handlers.empty() && is_chosen(c)) {
+      if (!c.is_requested && c.is_wanted() && is_chosen(c)) {
         c.is_requested = true;
         request(std::string_view(name));
       }
