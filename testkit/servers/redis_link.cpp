@@ -1,6 +1,7 @@
 #include "testkit/servers/redis_link.hpp"
 
 #include <hiredis/hiredis.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 
 #include "testkit/broken_pipe.hpp"
@@ -86,6 +87,11 @@ redis_reply redis_link::receive() {
   if (redisGetReply(context_.get(), &answer) != REDIS_OK) throw redis_silent(context_->errstr);
   const std::unique_ptr<void, void (*)(void*)> kept(answer, freeReplyObject);
   return copy_of(*static_cast<const redisReply*>(answer));
+}
+
+bool redis_link::is_closed() const noexcept {
+  char next = 0;
+  return ::recv(context_->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 redis_reply redis_link::command(const std::vector<std::string>& words) {

@@ -37,6 +37,7 @@ class redis_link {
   redis_reply command(const std::vector<std::string>& words);  // throws redis_silent
   void send(const std::vector<std::string>& words);            // and does not wait for the reply
   redis_reply receive();                                       // of the first not received
+  bool is_closed() const noexcept;                             // by the server
 
  private:
   explicit redis_link(redisContext*);

@@ -185,10 +185,11 @@ redis_link redis_server::link() const {
 
 redis_reply redis_server::command(const std::vector<std::string>& words) {
   if (!link_) throw redis_silent("the server was killed");
+  // CLIENT KILL and the like end this connection as well.
+  if (link_->is_closed()) link_.emplace(link());
   try {
     return link_->command(words);
   } catch (const redis_silent& e) {
-    // CLIENT KILL and the like end this connection as well.
     link_.emplace(link());
     throw redis_silent(words.front() + " at port " + std::to_string(port_) + ": " + e.what());
   }
