@@ -260,7 +260,7 @@ TEST_F(redis_shard_change, mistakes_in_the_former_list_are_named) {
       {"&was=1,1,0&layout=redisson", "cannot change while locks of this layout are in use"},
   };
   for (const auto& [more, error] : cases) {
-    const told t = told_by([&] { (void)client::open(three + more); });
+    const told t = told_by([&, url = three + more] { (void)client::open(url); });
     EXPECT_TRUE(t.code == errc::bad_url || t.code == errc::bad_option) << more << t.text;
     EXPECT_THAT(t.text, HasSubstr(error)) << more;
   }
