@@ -22,7 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using contention::dice;
-using contention::fault;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -156,7 +155,7 @@ drill_result run_drill(const drill_terms& terms, const std::stop_token& stop) {
 
 int run_drill_worker(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
-  const char* const url = std::getenv(url_variable);
+  const char* const url = std::getenv(url_variable);  // NOLINT(concurrency-mt-unsafe): one thread
   const std::string folder = words.at(2) + '/';
   return contention::run_worker({.url = url ? url : "",
                                  .name = words.at(1),
