@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 // finds its own worker busy.
 constexpr load arrivals(std::string_view name, std::string_view what, milliseconds period) {
   constexpr unsigned workers = 24;
-  constexpr milliseconds duration{1800};
+  constexpr milliseconds duration{1200};
   return {.name = name,
           .what = what,
           .workers = workers,
@@ -24,6 +24,14 @@ constexpr load arrivals(std::string_view name, std::string_view what, millisecon
 
 constexpr load all_loads[] = {
     {.name = "free", .what = "one worker, one free lock", .workers = 1, .in_quick = true},
+    {.name = "free-1ms",
+     .what = "one worker, one lock, held for 1 ms",
+     .workers = 1,
+     .hold = milliseconds(1)},
+    {.name = "free-10ms",
+     .what = "one worker, one lock, held for 10 ms",
+     .workers = 1,
+     .hold = milliseconds(10)},
     {.name = "separate-64",
      .what = "64 workers, each with a lock of its own",
      .workers = 64,
