@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "contention/worker.hpp"
-#include "testkit/broken_pipe.hpp"
 
 namespace holdfast::contention {
 
@@ -98,17 +97,11 @@ void workers::kill_one(dice& d) {
   add();
 }
 
-// A worker that crashes before it receives the letter is replaced at the next fault, or reported by
-// finish().
-void workers::cut_one(dice& d) {
-  replace_the_crashed();
-  (void)send(all_[d.below(all_.size())], cut_letter);
-}
+void workers::cut_one(dice& d) { send(all_[d.below(all_.size())], cut_letter); }
 
-bool workers::send(const worker& one, char letter) {
+void workers::send(const worker& one, char letter) {
   const std::array<char, 2> line = {letter, '\n'};
-  const testkit::without_broken_pipe_signal guard;
-  return ::write(one.input, line.data(), line.size()) == std::ssize(line);
+  (void)!::write(one.input, line.data(), line.size());
 }
 
 std::string workers::report_of(const worker& one) const {
@@ -127,13 +120,12 @@ std::vector<std::string> workers::complaints_of(const worker& one) const {
 
 std::vector<std::string> workers::wait_until_recovered(std::chrono::milliseconds bound,
                                                        bool in_order) {
-  std::vector<const worker*> waited;  // finish() reports those that have crashed
-  for (const worker& one : all_)
-    if (send(one, calm_letter)) waited.push_back(&one);
-  const std::size_t living = waited.size();
+  for (const worker& one : all_) send(one, calm_letter);
+  std::vector<const worker*> waited;
+  for (const worker& one : all_) waited.push_back(&one);
   const auto until = std::chrono::steady_clock::now() + bound;
   const auto has_recovered = [&] {
-    return waited.empty() || (!in_order && waited.size() < living);
+    return waited.empty() || (!in_order && waited.size() < all_.size());
   };
   while (!has_recovered() && std::chrono::steady_clock::now() < until) {
     std::erase_if(waited, [this](const worker* one) {
