@@ -65,8 +65,9 @@ class cluster_servers {
   void wait_until_replica(std::size_t i);
   // Waits until all running replicas of the master have what it has written up to now.
   void wait_until_copied(std::size_t master);
-  // Waits until every running node serves, and all name the same owner for every slot. After a
-  // master is killed, they also agree before they detect it: see wait_until_failed_over().
+  // Waits until every running node serves, and all name the same owner for every slot, with the
+  // same epoch. After a master is killed, they also agree before they detect it: see
+  // wait_until_failed_over().
   void wait_until_all_agree();
 
   // A partition: this node and all others receive no messages from each other until reconnect().

@@ -65,11 +65,11 @@ const cluster_node* cluster_view::owner_of(int slot) const {
   return found == nodes_.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> cluster_view::owners() const {
-  std::vector<std::string> all(cluster_slots);
+std::vector<std::pair<std::string, long long>> cluster_view::owners_with_epochs() const {
+  std::vector<std::pair<std::string, long long>> all(cluster_slots);
   for (const cluster_node& node : nodes_)
     for (const auto& [first, last] : node.slots)
-      std::fill(all.begin() + first, all.begin() + last + 1, node.id);
+      std::fill(all.begin() + first, all.begin() + last + 1, std::pair(node.id, node.config_epoch));
   return all;
 }
 

@@ -28,8 +28,9 @@ class cluster_view {
   const cluster_node& self() const;  // throws std::runtime_error when the reply has none
   const cluster_node* find(const std::string& id) const;
   const cluster_node* owner_of(int slot) const;
-  // The id of each slot's owner, by slot; empty for a slot without an owner.
-  std::vector<std::string> owners() const;
+  // The id and the configuration epoch of each slot's owner, by slot; an empty id for a slot
+  // without an owner.
+  std::vector<std::pair<std::string, long long>> owners_with_epochs() const;
 
  private:
   std::vector<cluster_node> nodes_;

@@ -27,7 +27,7 @@ class redis_cluster_migration : public on_cluster {
   void finish() {
     move_keys();
     c_->finish_move(slot_, from_, to_);
-    c_->wait_until_all_agree();
+    c_->wait_until_moved(slot_, to_);
   }
   void move() {
     mark();
