@@ -1,6 +1,8 @@
 // Violations that a campaign plants, to show that its checks find them.
 #pragma once
 #include <array>
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace holdfast::contention {
@@ -10,7 +12,7 @@ enum class plant : unsigned char {
   overlap,      // workers believe in a lock after they have released it
   token,        // grants are recorded with token 1
   late_check,   // a check is recorded as true after the deadline
-  stale_write,  // the resource accepts every write
+  stale_write,  // the resource accepts every write, and each holder writes after its release
   stuck,        // a lock is never released
   left_lock,    // a client is never closed, and keeps a lock
   left_key,     // a key, node, row or file that belongs to no lock stays in the store
@@ -22,5 +24,9 @@ inline constexpr std::array<std::string_view, 9> plant_words = {"nothing",     "
                                                                 "stale-write", "stuck",
                                                                 "left-lock",   "left-key",
                                                                 "left-thread"};
+
+inline std::string word_of(plant p) {
+  return std::string(plant_words.at(static_cast<std::size_t>(p)));
+}
 
 }  // namespace holdfast::contention

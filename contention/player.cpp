@@ -226,7 +226,8 @@ void player::give_back(const std::string& name, lease held) {
     return end(std::move(r), result::ok);
   }
   leave(name, std::move(held));
-  if (is_exclusive && up_to(7) == 0) write_late(name, token, owner);
+  const bool is_late = terms_.planted == plant::stale_write || up_to(7) == 0;
+  if (is_exclusive && is_late) write_late(name, token, owner);
 }
 
 // As a holder does that does not notice its loss in time.

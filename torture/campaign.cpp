@@ -128,7 +128,7 @@ class campaign {
             name,
             folder_.path(),
             std::to_string(worker_seeds_.number()),
-            std::string(plant_words.at(static_cast<std::size_t>(terms_.planted)))};
+            word_of(terms_.planted)};
   }
 
   workers::environment variables_of(const std::string& name) {
@@ -156,8 +156,9 @@ class campaign {
   }
 
   void keep_history() {
-    const auto to = std::filesystem::path(terms_.keep) /
-                    (result_.deployment + '.' + std::to_string(terms_.seed));
+    std::string name = result_.deployment + '.' + std::to_string(terms_.seed);
+    if (terms_.planted != plant::nothing) name += '.' + word_of(terms_.planted);
+    const auto to = std::filesystem::path(terms_.keep) / name;
     std::filesystem::remove_all(to);
     std::filesystem::create_directories(to);
     for (const auto& file : std::filesystem::directory_iterator(folder_.path()))

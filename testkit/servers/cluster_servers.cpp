@@ -349,8 +349,8 @@ std::vector<std::string> cluster_servers::keys_of_slot(int slot, std::size_t i) 
   constexpr const char* more_than_any_test_writes = "100000";
   std::vector<std::string> keys;
   for (const redis_reply& key :
-       checked_command(
-           i, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), more_than_any_test_writes})
+       checked_command(i, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot),
+                           more_than_any_test_writes})
            .items)
     keys.push_back(key.text);
   return keys;
