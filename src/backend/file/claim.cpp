@@ -57,7 +57,7 @@ bool file_claim::describe(const seam::acquire_request& how) {
   const bool counts = how.mode == lock_mode::permit;
   const kind as{how.mode, counts ? how.permits : 0, counts ? how.total_permits : 0};
   if (counts && (as.permits == 0 || as.permits > as.of || as.of > permits_max)) {
-    trouble_ = {errc::bad_option, "ask for one permit at least, and for no more than there are"};
+    trouble_ = {errc::bad_option, "request at least one permit, and at most the total"};
     return false;
   }
   if (how.mode != lock_mode::exclusive && place_.remote()) {

@@ -63,18 +63,20 @@ directory_facts read_facts(const directory& d) {
 finding grade_directory(const directory_facts& f) {
   if (!f.untrusted.empty())
     return {"directory", grade::bad,
-            f.untrusted + "; root may look at its locks, and acquires none",
+            f.untrusted + "; root may inspect its locks but cannot acquire them",
             "use it as the user whom it belongs to"};
   if (!f.is_at_its_path)
-    return {"directory", grade::bad,
-            f.path + " was deleted, moved or replaced: others may lock files elsewhere",
-            "restore it while no lock is held"};
+    return {
+        "directory", grade::bad,
+        f.path +
+            " was deleted, moved or replaced: other programs may lock files in another directory",
+        "restore it while no lock is held"};
   const std::string text = f.path + ", mode " + octal(f.info.st_mode);
   if (f.rules.group)
     return {"directory", grade::warn,
             text + ", is shared by group " + std::to_string(*f.rules.group) +
                 ": each of its members can break every lock",
-            "make a group of those alone who share the locks"};
+            "create a group with only the users who share the locks"};
   return {"directory",
           grade::good,
           text + ", of user " + std::to_string(f.info.st_uid) + " alone",
@@ -89,8 +91,7 @@ finding grade_path(const directory_facts& f) {
       return {"path", grade::bad,
               up.path + " (mode " + octal(up.info.st_mode) + ", of user " +
                   std::to_string(up.info.st_uid) +
-                  ") can be written by others, who could put another directory in the place of " +
-                  f.path,
+                  ") is writable by other users, who could replace " + f.path,
               "chmod go-w or chmod +t " + up.path + ", or name another directory"};
   }
   return {"path", grade::good, "no other user can put another directory in its place", {}};
@@ -102,11 +103,11 @@ finding grade_file_system(const directory_facts& f) {
   if (remote == "overlay")
     return {"filesystem", grade::warn,
             "overlay: only processes of the same container exclude each other",
-            "mount a directory of the host into each container, and name it by the URL"};
+            "mount a directory of the host into each container, and name it in the URL"};
   if (!remote.empty())
     return {"filesystem", grade::bad,
-            std::string(remote) + ": another host may not see a lock; exclusion is what it makes "
-                                  "of flock",
+            std::string(remote) +
+                ": another host may not see a lock; exclusion depends on that file system's flock",
             "name a local directory, or use a lock server"};
   const auto* const found =
       std::ranges::find(local_ones, static_cast<unsigned>(f.fs_type), &local_file_system::type);
@@ -115,7 +116,7 @@ finding grade_file_system(const directory_facts& f) {
   char type[16];
   ::snprintf(type, sizeof type, "%#x", static_cast<unsigned>(f.fs_type));
   return {"filesystem", grade::warn,
-          std::string("one that holdfast is not tested on (type ") + type + ')',
+          std::string("unknown file system (type ") + type + "); holdfast is untested on it",
           "name a directory on ext4, xfs, btrfs or tmpfs"};
 }
 

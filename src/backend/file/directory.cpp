@@ -102,7 +102,7 @@ std::optional<base::failure> distrust(const std::string& path, const struct stat
   if (static_cast<unsigned>(fs_type) == overlay_type && rules.overlay) return {};
   return refuse("is on " + std::string(remote) +
                 ", where another host may not see a lock: name a local directory, or add "
-                "?network=1 when you know that flock holds there");
+                "?network=1 if flock excludes holders on all hosts there");
 }
 
 directory::directory(descriptor_table& table, const url& where, std::string path,
@@ -220,7 +220,7 @@ directory::opened directory::try_open(const std::string& path, const directory_r
        ::fchmod(o.fd.get(), 02770) != 0)) {
     o.why = error_text("give to its group the lock directory", path, errno);
   } else if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
-    o.why = error_text("look at the lock directory", path, errno);
+    o.why = error_text("examine the lock directory", path, errno);
   } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules);
              wrong && !base::planted(base::mutant::file_directory_not_checked)) {
     // Root may inspect the locks of other users there, and acquires none.

@@ -29,8 +29,8 @@ constexpr advice advices[] = {
     {ENXIO, errc::refused, "it is not a regular file: remove it"},
     {ENOTDIR, errc::refused, "a part of the path is not a directory: name another"},
     {ENAMETOOLONG, errc::refused, "name a directory on a file system that takes longer names"},
-    {ENOENT, errc::unavailable, "create the directory that it is to be in"},
-    {ENOLCK, errc::unavailable, "the system has no more room for locks: end some holders"},
+    {ENOENT, errc::unavailable, "create its parent directory"},
+    {ENOLCK, errc::unavailable, "the kernel has no room for more locks: end some holders"},
     {EOPNOTSUPP, errc::unsupported, "this file system has no flock: name another directory"},
     {EIO, errc::unavailable, "check the disk"},
 };
@@ -51,9 +51,9 @@ base::failure another_kind(const kind& held, const kind& asked) {
     return k.of == 0 ? std::string("a lock")
                      : "a semaphore of " + std::to_string(k.of) + " permits";
   };
-  return {errc::mismatch, "it is " + name_of(held) +
-                              " to its present holders, and was requested as " + name_of(asked) +
-                              ": give one of them another name"};
+  return {errc::mismatch, "its current holders use it as " + name_of(held) +
+                              ", and it was requested as " + name_of(asked) +
+                              ": use another name for one of them"};
 }
 
 base::failure refusal(reason why, const std::string& lock_file, const base::failure& trouble) {
@@ -65,15 +65,16 @@ base::failure refusal(reason why, const std::string& lock_file, const base::fail
     case reason::another_kind: break;
     case reason::unsteady:
       return {errc::unavailable,
-              file + " is deleted again and again: stop the program that deletes it"};
+              file + " was deleted repeatedly: stop the program that deletes it"};
     case reason::garbage:
-      return {errc::refused, file + " holds no record of holdfast: nothing is done to it; end all "
-                                    "that use the lock, look at it and remove it"};
+      return {errc::refused, file + " is not a record of holdfast and was left unchanged; end all "
+                                    "programs that use the lock, inspect the file and remove it"};
     case reason::another:
-      return {errc::mismatch, file + " is of a lock of another name: rename one of the locks"};
+      return {errc::mismatch, file + " belongs to a lock of another name: rename one of the locks"};
     case reason::exhausted:
       return {errc::refused,
-              "the numbers in " + file + " are used up: end all that use the lock and remove it"};
+              "the tokens in " + file +
+                  " are used up: end all programs that use the lock, and remove the file"};
   }
   return trouble;
 }

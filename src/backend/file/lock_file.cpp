@@ -88,7 +88,7 @@ bool lock_file::try_open_once(bool& again, std::chrono::microseconds wall) {
     again = error == ENOENT;  // the directory was deleted since
     return fail("open the lock file", error);
   }
-  if (::fstat(fd_.get(), &st) != 0) return fail("look at the lock file", errno);
+  if (::fstat(fd_.get(), &st) != 0) return fail("examine the lock file", errno);
   if (const auto wrong = folder_.place.distrust_file(st); !wrong.empty()) {
     trouble_ = {errc::refused, "the lock file " + path() + ' ' + std::string(wrong)};
     fd_.reset();
@@ -162,7 +162,7 @@ std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::mic
   if (!is_checked || (!contended_ && since >= since.zero() && since < look_through_every)) {
     if (looked(fd_.get(), "", st))
       return st.stx_nlink > 0 || !is_checked || base::planted(base::mutant::nlink_not_checked);
-    fail("look at the lock file", errno);
+    fail("examine the lock file", errno);
     return {};
   }
   contended_ = false;
@@ -170,7 +170,7 @@ std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::mic
   if (looked(folder_.place.get(), file_.c_str(), st))
     return st.stx_ino == inode_ && device_of(st) == device_ && folder_.place.is_at_its_path();
   if (errno == ENOENT) return false;
-  fail("look at the lock file", errno);
+  fail("examine the lock file", errno);
   return {};
 }
 
@@ -264,8 +264,8 @@ lock_file::attempt lock_file::guard(bool blocks) {
     case holder_bytes::outcome::done: has_bytes_ = true; return attempt::locked;
     case holder_bytes::outcome::interrupted: return attempt::interrupted;
     case holder_bytes::outcome::busy:
-      trouble_ = {errc::unavailable, "a process that is stopped keeps others from coming in to " +
-                                         path() + ": let it go on, or end it"};
+      trouble_ = {errc::unavailable,
+                  "a stopped process blocks new holders of " + path() + ": resume it or end it"};
       return attempt::busy;
     case holder_bytes::outcome::failed: break;
   }
@@ -294,13 +294,13 @@ lock_file::attempt lock_file::claim_bytes(const kind& as) {
     return attempt::busy;
   }
   for (const holder_bytes::range& r : bytes_)
-    if (!all.take(r)) return failed_to("lock a seat in");
+    if (!all.take(r)) return failed_to("lock a byte of");
   return attempt::locked;
 }
 
 bool lock_file::mark(const record_text& who) {
   struct stat before;
-  if (::fstat(fd_.get(), &before) != 0) return fail("look at the lock file", errno);
+  if (::fstat(fd_.get(), &before) != 0) return fail("examine the lock file", errno);
   for (const holder_bytes::range& r : bytes_) {
     if (write_at(record_of_byte(r.first), who)) continue;
     const int error = errno;
