@@ -56,7 +56,7 @@ finding grade_server(const server_facts& f) {
       valkey.empty() ? "Redis " + printable(redis) : "Valkey " + printable(valkey);
   if (redis.empty()) return {"server", grade::warn, "not known: INFO names no version", {}};
   if (mode == "sentinel")
-    return {"server", grade::bad, name + " is a sentinel, which keeps no locks",
+    return {"server", grade::bad, name + " is a sentinel, which stores no locks",
             "open the master that it watches as redis+sentinel://host:port/name"};
   if (mode == "cluster" && !f.is_in_cluster)
     return {"server", grade::bad, name + " is a node of a cluster, which has some of the locks",
@@ -68,10 +68,10 @@ finding grade_server(const server_facts& f) {
   const version v = version_of(redis);
   if (v < version{5, 0})
     return {"server", grade::bad, name + " lacks commands that holdfast sends",
-            "use Redis 6.2 or newer"};
+            "use Redis 6.2 or later"};
   if (v < version{6, 2})
     return {"server", grade::warn, name + " is older than the servers that holdfast is tested with",
-            "use Redis 6.2 or newer"};
+            "use Redis 6.2 or later"};
   return {"server", grade::good, name, {}};
 }
 
@@ -86,8 +86,8 @@ finding grade_eviction(const server_facts& f) {
   if (policy != "noeviction")
     return {"eviction", grade::bad,
             "maxmemory-policy " + printable(policy) +
-                ": the server may remove the key of a lock that is held, and a second holder gets "
-                "in",
+                ": the server may remove the key of a lock that is held, and a second client gets "
+                "the lock",
             "CONFIG SET maxmemory-policy noeviction, or use another server for locks"};
   if (used > most / 10 * 9)
     return {"eviction", grade::warn,
@@ -101,14 +101,13 @@ namespace {
 finding grade_snapshots(const server_facts& f) {
   if (!f.save.is_known()) return not_known("persistence", f.save, f, "config|get");
   if (f.save.text.empty())
-    return {
-        "persistence", grade::bad,
-        "nothing is kept: a restart of the server forgets every lock that is held, and a second "
-        "holder gets in",
-        "set appendonly yes and appendfsync always, and check tokens at the resource"};
+    return {"persistence", grade::bad,
+            "nothing is persisted: a restart of the server loses every lock, and a second client "
+            "gets the lock",
+            "set appendonly yes and appendfsync always, and check tokens at the resource"};
   return {"persistence", grade::warn,
-          "snapshots only: a crash of the server forgets all that was locked since the last one, "
-          "minutes perhaps, and second holders get in",
+          "snapshots only: a crash of the server loses all locks acquired since the last snapshot, "
+          "perhaps of several minutes, and a second client gets the lock",
           "set appendonly yes, and check tokens at the resource"};
 }
 
@@ -131,8 +130,8 @@ finding grade_persistence(const server_facts& f) {
             {}};
   return {"persistence", grade::warn,
           "appendonly yes, appendfsync " + printable(f.fsync.text) +
-              ": locks outlive a restart; a power loss forgets the last of them (with everysec a "
-              "second's), and second holders get in",
+              ": locks outlive a restart; a power failure loses the last of them (with everysec "
+              "those of a second), and a second client gets the lock",
           "set appendfsync always, or check tokens at the resource"};
 }
 
@@ -158,13 +157,13 @@ finding grade_replicas(const server_facts& f) {
   if (needed == 0)
     return {
         "replicas", grade::warn,
-        count + " connected, and none has to be in sync: a failover forgets whatever the new "
-                "master had not received, and second holders get in",
+        count + " connected, and none has to be in sync: a failover loses whatever the new master "
+                "had not received, and a second client gets the lock",
         "set min-replicas-to-write 1 and min-replicas-max-lag, and check tokens at the resource"};
   return {"replicas",
           grade::good,
           count + " connected, " + std::to_string(needed) +
-              " in sync for each write; a failover may still forget the last moments: check tokens "
+              " in sync for each write; a failover may still lose the last moments: check tokens "
               "at the resource",
           {}};
 }

@@ -36,7 +36,7 @@ std::string ahead_or_behind(duration offset) {
 finding grade_clock(const server_facts& f) {
   if (!f.times.is_known() || !f.clock)
     return {"clock", grade::warn,
-            "not known: " + (f.times.is_known() ? "TIME answered no time" : f.times.refusal),
+            "not known: " + (f.times.is_known() ? "TIME did not return a time" : f.times.refusal),
             "ACL SETUSER " + f.user + " +time"};
   const duration offset = f.clock->offset;
   const std::string text = "the server's clock is " + ahead_or_behind(offset) +
@@ -63,7 +63,7 @@ finding grade_latency(const server_facts& f) {
             "move the client nearer to the server, or raise ?op-timeout="};
   if (*most <= trip_max) return {"latency", grade::good, text, {}};
   return {"latency", grade::warn, text + ": each acquire and hand-over takes as long",
-          "move the client nearer to the server, or look for what keeps it busy (SLOWLOG GET)"};
+          "move the client nearer to the server, or find what keeps it busy (SLOWLOG GET)"};
 }
 
 finding grade_counter(const server_facts& f) {
@@ -74,7 +74,7 @@ finding grade_counter(const server_facts& f) {
   if (f.counts_by_server)
     return {"counter",
             grade::good,
-            "each server counts its votes: a token is a number that a majority has reached",
+            "each server counts its votes: a token is a number that a majority has stored",
             {}};
   if (f.counter_key.empty())
     return {"counter", grade::warn,
@@ -89,8 +89,8 @@ finding grade_counter(const server_facts& f) {
   const char* const end = f.counter.text.data() + f.counter.text.size();
   const auto [stopped, error] = std::from_chars(f.counter.text.data(), end, number);
   if (!f.counter.text.empty() && (stopped != end || error != std::errc()))
-    return {"counter", grade::bad, "the key " + key + " has no number in it: nothing is granted",
-            "find out who writes to it, then DEL " + key};
+    return {"counter", grade::bad, "the key " + key + " does not hold a number: nothing is granted",
+            "find the program that writes to it, then DEL " + key};
   const server_time ahead = server_time{std::clamp<std::int64_t>(number, 0, number_max)} - f.now;
   if (ahead <= counter_ahead_max / 10)
     return {"counter", grade::good, "the tokens' counter is not ahead of the server's clock", {}};
@@ -100,14 +100,13 @@ finding grade_counter(const server_facts& f) {
     return {"counter", grade::warn,
             text + ": one that is a second ahead grants nothing to new connections",
             "let NTP slew the server's clock"};
-  return {
-      "counter", grade::bad,
-      text +
-          ": a new connection is granted nothing until the clock has caught up. The clock was "
-          "set back, or a program wrote to " +
-          key,
-      "set the server's clock right; where no program holds a lock or checks older tokens: DEL " +
-          key};
+  return {"counter", grade::bad,
+          text +
+              ": a new connection is granted nothing until the clock has caught up. The clock was "
+              "set back, or a program wrote to " +
+              key,
+          "correct the server's clock; where no program holds a lock or checks older tokens: DEL " +
+              key};
 }
 
 }  // namespace holdfast::redis

@@ -18,14 +18,14 @@ struct consequence {
 constexpr consequence consequences[] = {
     {needed_for::locks, grade::bad, "acquires, waits or releases are refused"},
     {needed_for::recovery, grade::warn,
-     "a request that was under way when its connection broke cannot be called back: its owner is "
-     "withdrawn again and again for its ttl and two minutes"},
+     "a request in flight on a broken connection cannot be canceled; the client withdraws its "
+     "owner repeatedly for the ttl and two minutes"},
     {needed_for::comparison, grade::warn,
      "a master that was replaced is not recognized, connections are compared only if the user may "
-     "use the channels hf:*, and requests of a broken connection cannot be called back"},
+     "use the channels hf:*, and requests in flight on a broken connection cannot be canceled"},
     {needed_for::inspection, grade::warn,
-     "inspect() or holders() fails, and with it holdfast list or show"},
-    {needed_for::cleanup, grade::warn, "what killed holders left is not tidied away"},
+     "client::list() or holders() fails, and with it holdfast list or holders"},
+    {needed_for::cleanup, grade::warn, "what killed holders left is not removed"},
     {needed_for::identification, grade::warn,
      "CLIENT LIST does not show which connections are of locks"},
     {needed_for::scripts, grade::warn, "a script is sent in full when the server does not have it"},
@@ -80,7 +80,7 @@ std::vector<finding> grade_rights(const server_facts& f) {
                      allow(f, grants)});
   }
   if (!f.counter_key.empty() && is_denied(f, denied::key))
-    out.push_back({"rights", grade::bad, "this user cannot reach the keys beside the locks",
+    out.push_back({"rights", grade::bad, "this user cannot access the keys holdfast:*",
                    allow(f, " ~holdfast:*")});
   const std::string to_channels = allow(f, " &" + std::string(f.channels));
   if (is_denied(f, denied::channel) && f.counts_by_lock) {

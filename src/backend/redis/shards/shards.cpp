@@ -62,14 +62,13 @@ shards::shards(base::environment& env, std::vector<part> parts)
 void shards::open(std::stop_token stop, const std::string& url_text) {
   const auto can_move = [](const auto& s) { return s->can_move_locks(); };
   if (lists_.is_changing && !std::ranges::all_of(sharded_, can_move))
-    throw lock_error(
-        errc::bad_option,
-        {"open",
-         {},
-         url_text,
-         "the list of shards cannot change while locks of this layout are in use, because their "
-         "tokens would not go on growing; use layout=string, or stop all clients and change the "
-         "list without was="});
+    throw lock_error(errc::bad_option,
+                     {"open",
+                      {},
+                      url_text,
+                      "the list of shards cannot change while locks of this layout are in use, "
+                      "because their tokens would no longer increase; use layout=string, or stop "
+                      "all clients and change the list without was="});
   for (const auto& b : all_) b->begin_open();
   std::vector<std::string> out;
   failure first;

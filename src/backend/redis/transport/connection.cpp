@@ -84,10 +84,9 @@ void connection::read(std::span<const std::byte> bytes, time_point now, event_qu
   bool works = reader_->feed(bytes);
   if (works) works = reader_->for_each([&](const value& v) { return handle(v, now, events); });
   if (works || state_ == state::down) return;
-  fail({errc::unavailable,
-        "the peer does not speak the Redis protocol: it is no Redis server, or a "
-        "proxy corrupts its replies (" +
-            reader_->fault() + "); check host, port and TLS"},
+  fail({errc::unavailable, "the peer does not speak the Redis protocol: it is not a Redis server, "
+                           "or a proxy corrupts its replies (" +
+                               reader_->fault() + "); check host, port and TLS"},
        loss::in_use, now, events);
 }
 

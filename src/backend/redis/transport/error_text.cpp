@@ -19,7 +19,7 @@ constexpr error_meaning meanings[] = {
     {"LOADING", errc::unavailable, true, true, "the server is loading its data; wait for it"},
     {"READONLY", errc::unavailable, true, true, "this is a replica; name its master in the URL"},
     {"MASTERDOWN", errc::unavailable, true, true, "a replica has lost its master"},
-    {"CLUSTERDOWN", errc::unavailable, true, false, "the cluster is not whole"},
+    {"CLUSTERDOWN", errc::unavailable, true, false, "a slot of the cluster has no working master"},
     {"NOREPLICAS", errc::unavailable, true, false, "too few replicas are in sync"},
     {"MISCONF", errc::unavailable, true, false,
      "the server cannot write to its disk; free some space"},
@@ -27,12 +27,10 @@ constexpr error_meaning meanings[] = {
     {"BUSY", errc::unavailable, true, false,
      "a long script runs on the server; SCRIPT KILL ends it"},
     {"NOAUTH", errc::refused, false, false,
-     "the server requires a password; give it in the URL, by "
-     "?password-file= or ?password-env="},
+     "the server requires a password; set it in the URL with ?password-file= or ?password-env="},
     {"WRONGPASS", errc::refused, false, false, "the user or the password is wrong"},
     {"NOPERM", errc::refused, false, false,
-     "this user may not do that; docs/options.md has the rights "
-     "that holdfast needs"},
+     "this user may not do that; see man holdfast for the rights that holdfast needs"},
     {"CROSSSLOT", errc::refused, false, false, of_cluster},
     {"MOVED", errc::refused, false, false, of_cluster},
     {"ASK", errc::unavailable, true, false, of_slot_on_its_way},

@@ -191,11 +191,10 @@ std::string lineage::refusal_of(const server_identity& s) const {
     return out + " (master_replid " + std::string(short_id(history)) + "...)";
   };
   const node* const newer = successor_of(s.history);
-  std::string out = "the name leads to a master that was replaced: " + named(s.address, s.history);
+  std::string out = "the name leads to a replaced master: " + named(s.address, s.history);
   if (newer) out += " was followed by " + named(newer->address, newer->history);
-  return out +
-         "; lead the name to the newer one, or, if the older one is to be the master again, give "
-         "it a new term: MULTI, REPLICAOF 127.0.0.1 1, REPLICAOF NO ONE, EXEC";
+  return out + "; point the name to the newer one, or, if the older one is to be the master again, "
+               "give it a new replication id: MULTI, REPLICAOF 127.0.0.1 1, REPLICAOF NO ONE, EXEC";
 }
 
 }  // namespace holdfast::redis

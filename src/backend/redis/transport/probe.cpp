@@ -14,13 +14,13 @@ void probe::start(time_point now) {
 }
 
 void probe::start_anew(time_point now, base::event_queue& events) {
-  connection_.end({errc::unavailable, "the name leads to another server now"}, now, events);
+  connection_.end({errc::unavailable, "the name now resolves to another server"}, now, events);
   start(now);
 }
 
 // It has answered, and that is all.
 bool probe::accepts(connection& c, failure& why, time_point now, base::event_queue& events) {
-  why = {errc::unavailable, "the server was only asked who it is"};
+  why = {errc::unavailable, "the connection was only a probe"};
   asker_.on_probed(c.server(), now, events);
   return false;
 }

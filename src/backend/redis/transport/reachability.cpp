@@ -86,7 +86,7 @@ void reachability::on_refusal(std::string why, bool matters, time_point now) {
 void reachability::end_refusal(time_point now) {
   refusal_.clear();
   if (!has_lost_some()) {
-    if (is_logged_) write(log_level::warning, "the server takes requests again");
+    if (is_logged_) write(log_level::warning, "the server accepts requests again");
     is_logged_ = false;
     next_line_ = base::never;
   }
@@ -123,7 +123,7 @@ void reachability::write_trouble(bool matters, time_point now) {
            base::text_of(past) + ": ";
   write(matters ? log_level::warning : log_level::info,
         text + (has_lost_some() ? last_failure_ : refusal_) +
-            (again ? "; still trying" : "; it is tried again until it works"));
+            (again ? "; still trying" : "; retrying"));
   if (!has_lost_some()) refusal_logged_at_ = now;
   next_line_ = matters ? now + between_lines : base::never;
 }

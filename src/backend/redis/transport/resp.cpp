@@ -198,7 +198,7 @@ reply_reader::~reply_reader() { redisReaderFree(reader_); }
 bool reply_reader::feed(std::span<const std::byte> bytes) {
   if (!fault_.empty()) return false;
   if (reader_->len - reader_->pos + bytes.size() > 2 * bytes_max) {
-    fault_ = "a reply is longer than it can be";
+    fault_ = "a reply exceeds the size limit";
   } else if (redisReaderFeed(reader_, reinterpret_cast<const char*>(bytes.data()), bytes.size()) !=
              REDIS_OK) {
     fault_ = reader_->errstr;
@@ -215,7 +215,7 @@ bool reply_reader::read() {
   }
   void* whole = nullptr;
   if (redisReaderGetReply(reader_, &whole) != REDIS_OK) {
-    fault_ = reader_->err == REDIS_ERR_OOM ? "a reply is larger than it can be" : reader_->errstr;
+    fault_ = reader_->err == REDIS_ERR_OOM ? "a reply exceeds the size limit" : reader_->errstr;
     return false;
   }
   return whole != nullptr;

@@ -24,7 +24,7 @@ std::string eviction_warning(std::string_view info) {
   if (policy.empty() || policy == "noeviction" || most.empty() || most == "0") return {};
   std::string out = "the server may evict the keys of locks that are held (maxmemory-policy ";
   for (const char c : policy.substr(0, 40)) out += c < ' ' || c > '~' ? '?' : c;
-  out += "): a second holder would get in; set maxmemory-policy to noeviction";
+  out += "): a second client would get the lock; set maxmemory-policy to noeviction";
   return out + ", or use another server for locks";
 }
 

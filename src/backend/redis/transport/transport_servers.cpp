@@ -13,16 +13,15 @@ using action = lineage::action;
 
 namespace {
 
-constexpr const char* refusal_of_replica =
-    "the server is a replica, which grants no locks; name its master in the URL, or lead the name "
-    "there";
+constexpr const char* refusal_of_replica = "the server is a replica, which grants no locks; name "
+                                           "its master in the URL, or point the name to the master";
 constexpr const char* refusal_of_sentinel =
-    "a sentinel answers there, which keeps no locks; open the master that it watches as "
+    "a sentinel answers there, which stores no locks; open the master that it watches as "
     "redis+sentinel://host:port/name, with the name of the master";
 constexpr const char* without_history =
-    "the master that the sentinels name has not the data of the one before; its replicas are "
-    "looked at first";
-constexpr const char* leads_on = "the name leads to another server now";
+    "the master that the sentinels name does not have the data of the previous one; the replicas "
+    "of the previous one are checked first";
+constexpr const char* leads_on = "the name now resolves to another server";
 
 }  // namespace
 
@@ -102,9 +101,9 @@ bool transport::accepts_commands(const server_identity& s, failure& why) {
                          endpoint_.text + ": another server answers (run_id " +
                              std::string(short_id(s.run_id)) + ", before it " +
                              std::string(short_id(before)) +
-                             "), and nothing shows that it has the data of the one before: it was "
-                             "started anew, or the name leads elsewhere; locks that are held are "
-                             "confirmed there, or lost");
+                             "), and nothing shows that it has the data of the previous one: it "
+                             "was restarted, or the name resolves to another server; locks that "
+                             "are held are confirmed there, or lost");
       return true;
     case action::refuse: why = {errc::unavailable, lineage_.refusal_of(s)}; return false;
     default: why = {errc::unavailable, refusal_of_replica}; return false;

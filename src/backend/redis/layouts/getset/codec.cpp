@@ -18,7 +18,7 @@ namespace {
 
 constexpr error_meaning errors_of_commands[] = {
     {"WRONGTYPE", errc::mismatch, false, false,
-     "the lock's key holds something that is no lock; choose another name, or ?prefix="},
+     "the lock's key holds data that is not a lock; choose another name, or ?prefix="},
 };
 
 constexpr required_command commands[] = {

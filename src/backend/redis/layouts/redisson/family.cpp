@@ -51,8 +51,8 @@ std::string fair_queue_of(std::string_view key) { return prefixed("redisson_lock
 
 std::string name_fault(std::string_view name) {
   if (name.find('}') == name.npos || has_braces(name)) return {};
-  return "a name with } and without { cannot be one of Redisson's locks: its keys would not lie "
-         "together; leave the } out, or put a { before it";
+  return "a name with } and without { cannot be one of Redisson's locks: its keys would be in "
+         "different slots; leave the } out, or put a { before it";
 }
 
 std::string counter_of(std::string_view key) { return prefixed("redisson_lock_token", key); }

@@ -30,9 +30,9 @@ std::string fair_queue_of(std::string_view key);
 // The keys of such a lock would lie on several nodes of a cluster.
 std::string name_fault(std::string_view name);
 
-inline constexpr error_meaning
-    bad_type{"BADTYPE", errc::mismatch, false, false,
-             "it is no lock, or another kind of lock; choose another name, or ?prefix="};
+inline constexpr error_meaning bad_type{"BADTYPE", errc::mismatch, false, false,
+                                        "the key holds data that is not a lock, or another kind of "
+                                        "lock; choose another name, or ?prefix="};
 inline constexpr error_meaning bad_token{
     "BADTOKEN", errc::refused, false, false,
     "it must hold a whole number below 2^53, which the lock counts up; it was written by another "

@@ -14,13 +14,12 @@ constexpr std::size_t permit_bytes = 16, claim_bytes = 12;
 
 constexpr error_meaning errors_of_scripts[] = {
     {"HFTYPE", errc::mismatch, false, false,
-     "what stands under the name is no semaphore with permits that end; choose another name, or "
-     "?prefix="},
+     "the key is not a semaphore with expiring permits; choose another name, or ?prefix="},
     {"HFTOTAL", errc::mismatch, false, false,
-     "the total of a semaphore stays with its name; ask for this one, or change it with "
-     "setPermits() of Redisson"},
+     "the total of a semaphore stays with its name; request the total that it has, or change it "
+     "with setPermits() of Redisson"},
     {"HFMANY", errc::unsupported, false, false,
-     "each permit is an entry of its own here: one claim takes at most 1000"},
+     "each permit is an entry of its own here: one acquire can have at most 1000"},
 };
 
 constexpr required_command commands[] = {

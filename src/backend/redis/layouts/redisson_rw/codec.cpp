@@ -19,7 +19,8 @@ constexpr retrying_recipe::rules listening{.has_channel = true,
 constexpr error_meaning errors_of_scripts[] = {
     redisson::bad_type,
     {"OTHERKIND", errc::mismatch, false, false,
-     "it is no lock of readers and writers; choose another name for this one, or ?layout=redisson"},
+     "the key holds data that is not a lock of readers and writers; choose another name for this "
+     "one, or ?layout=redisson"},
     redisson::bad_token,
 };
 

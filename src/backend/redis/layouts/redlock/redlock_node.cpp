@@ -120,7 +120,7 @@ std::string redlock_node::why_not() const {
     const seam::connection_status known = over_.read_status();
     return known.trouble.code ? known.trouble.text : "no connection yet";
   }
-  if (!is_known_) return "it has not told yet whether it may vote";
+  if (!is_known_) return "it has not reported yet whether it may vote";
   return fitness_.why_not;
 }
 

@@ -278,15 +278,15 @@ namespace {
 
 constexpr error_meaning errors_of_scripts[] = {
     {other_type, errc::mismatch, false, false,
-     "the lock's key holds something that is no lock; choose another name, or ?prefix="},
+     "the lock's key holds data that is not a lock; choose another name, or ?prefix="},
     {"WRONGTYPE", errc::mismatch, false, false,
-     "the lock's key holds something that is no lock; choose another name, or ?prefix="},
+     "the lock's key holds data that is not a lock; choose another name, or ?prefix="},
     {other_kind, errc::mismatch, false, false,
-     "a name is one kind of lock everywhere, a mutex (which may be shared) or a semaphore of so "
-     "many permits; choose another name for this one, or make it the same"},
+     "a name is either a mutex, which may be shared, or a semaphore with one total in all "
+     "programs; choose another name"},
     {counter_ahead, errc::refused, false, false,
-     "the counter holdfast:n runs ahead of the server's clock, which was set back: numbers could "
-     "repeat. Wait until the clock has caught up, or set it right"},
+     "the counter holdfast:n runs ahead of the server's clock, which was set back: tokens could "
+     "repeat. Wait until the clock has caught up, or correct the clock"},
 };
 
 }  // namespace

@@ -219,7 +219,7 @@ failure cluster::why_not_open(bool is_overdue) const {
     if (!is_overdue && !std::ranges::all_of(links_, is_out)) return {};
     const std::string why = faults();
     return {errc::unavailable, why.empty() ? "no node of the cluster answers"
-                                           : "no node of the cluster can be asked: " + why};
+                                           : "no node of the cluster can be queried: " + why};
   }
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     if (!has_slots(i) || shards_[i].over->is_open()) continue;

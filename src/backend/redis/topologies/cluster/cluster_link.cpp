@@ -52,9 +52,10 @@ void cluster_link::on_answered(const value& v, const reply_context& c) {
   if (v.is(value::kind::error)) {
     const bool is_single = v.text().find("cluster support disabled") != std::string_view::npos;
     const error_meaning* const m = meaning_of(v.text());
-    return asks_.refuse(is_single ? failure{errc::bad_url, "the server is no node of a cluster; "
-                                                           "open it as redis://"}
-                                  : failure{m ? m->why : errc::refused, explain(v.text())},
+    return asks_.refuse(is_single
+                            ? failure{errc::bad_url,
+                                      "the server is not a node of a cluster; open it as redis://"}
+                            : failure{m ? m->why : errc::refused, explain(v.text())},
                         c.now, c.events);
   }
   const auto all = read_cluster_nodes(v.text(), endpoint_.where);
@@ -67,7 +68,7 @@ void cluster_link::on_answered(const value& v, const reply_context& c) {
 
 void cluster_link::rest(time_point now, event_queue& events) {
   is_resting_ = true;
-  asks_.end({errc::unavailable, "the node was only asked"}, now, events);
+  asks_.end({errc::unavailable, "the connection was only a query"}, now, events);
   is_resting_ = false;
 }
 

@@ -152,7 +152,7 @@ sentinel_verdict judge(std::span<const sentinel_state> all, std::string_view nam
   if (out.answered < out.needed && !planted(mutant::one_sentinel_suffices)) {
     out.why = {lasting_fault(all, out.known - out.needed),
                std::to_string(out.answered) + " of " + std::to_string(out.known) +
-                   " sentinels can be asked for the master " + quoted + ", and " +
+                   " sentinels can be queried for the master " + quoted + ", and " +
                    std::to_string(out.needed) + " are needed: " + faults_of(all)};
     if (votes.size() > 0)
       out.why.text += "; SENTINEL RESET makes the others forget those that were removed for good";

@@ -41,7 +41,7 @@ TEST_F(redis_reachability, an_outage_is_logged_at_once_and_when_it_is_over) {
   EXPECT_TRUE(r.is_unavailable());
   EXPECT_EQ(r.since(), reached_at);
   EXPECT_EQ(r.read(reached_at + 2s).trouble.text, "no connection: reset");
-  EXPECT_EQ(lines(), "!the connection is lost: reset; it is tried again until it works\n");
+  EXPECT_EQ(lines(), "!the connection is lost: reset; retrying\n");
   r.on_ready(lane::commands, reached_at + 3s);
   EXPECT_FALSE(r.is_unavailable());
   EXPECT_EQ(lines(), "!connected again after 3 s\n");
@@ -53,7 +53,7 @@ TEST_F(redis_reachability, an_outage_after_a_refusal_is_logged_as_a_new_one) {
   r.on_refusal("LOADING", true, reached_at);
   lines();
   r.on_lost(lane::commands, lost("reset"), true, reached_at + 1s);
-  EXPECT_EQ(lines(), "!the connection is lost: reset; it is tried again until it works\n");
+  EXPECT_EQ(lines(), "!the connection is lost: reset; retrying\n");
   r.on_ready(lane::commands, reached_at + 2s);
   EXPECT_EQ(lines(), "!connected again after 1 s\n");
 }
@@ -101,7 +101,7 @@ TEST_F(redis_reachability, an_outage_is_over_when_every_connection_has_answered_
   r.on_proven(lane::commands, reached_at + 2s);
   r.on_lost(lane::messages, lost("reset"), true, reached_at + 3s);
   EXPECT_FALSE(r.read(reached_at + 3s).connected);
-  EXPECT_EQ(lines(), "!the connection is lost: reset; it is tried again until it works\n");
+  EXPECT_EQ(lines(), "!the connection is lost: reset; retrying\n");
   r.on_ready(lane::messages, reached_at + 4s);
   EXPECT_EQ(lines(), "!connected again after 4 s\n");
   EXPECT_TRUE(r.read(reached_at + 4s).connected);
@@ -133,12 +133,10 @@ TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accep
   r.on_refusal("loading", true, reached_at);
   r.on_refusal("loading", true, reached_at + 1s);
   EXPECT_TRUE(r.is_unavailable());
-  EXPECT_EQ(
-      lines(),
-      "!the server is temporarily refusing requests: loading; it is tried again until it works\n");
+  EXPECT_EQ(lines(), "!the server is temporarily refusing requests: loading; retrying\n");
   r.on_accepted(reached_at + 2s);
   EXPECT_FALSE(r.is_unavailable());
-  EXPECT_EQ(lines(), "!the server takes requests again\n");
+  EXPECT_EQ(lines(), "!the server accepts requests again\n");
 }
 
 TEST_F(redis_reachability, a_refusal_that_no_longer_matters_is_forgotten_and_an_outage_is_not) {
@@ -158,9 +156,8 @@ TEST_F(redis_reachability, a_server_that_comes_and_goes_is_in_the_log_once_a_min
     r.on_refusal("full", true, reached_at + i * 1s);
     r.on_accepted(reached_at + i * 1s + 500ms);
   }
-  EXPECT_EQ(lines(),
-            "!the server is temporarily refusing requests: full; it is tried again until it works\n"
-            "!the server takes requests again\n");
+  EXPECT_EQ(lines(), "!the server is temporarily refusing requests: full; retrying\n"
+                     "!the server accepts requests again\n");
 }
 
 TEST_F(redis_reachability, a_risk_of_eviction_is_logged_once_for_each_setting) {
