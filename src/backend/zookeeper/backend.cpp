@@ -63,7 +63,7 @@ void backend::retry_now() noexcept {
 
 void backend::diagnose(seam::findings_handler& to) {
   if (!over_.driver())
-    return to.on_failed({errc::unsupported, "a diagnosis blocks, and this thread is not to"});
+    return to.on_failed({errc::unsupported, "a diagnosis blocks, and this thread must not block"});
   duration granted;
   {
     const std::lock_guard guard(over_.mutex());

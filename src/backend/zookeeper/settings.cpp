@@ -51,7 +51,7 @@ void read_credentials(const seam::open_args& o, settings& out) {
   if (user.empty() || password.empty())
     refuse(o, "a user needs a password, and a password a user: zookeeper://user:password@host, or "
               "?password-file= for the password");
-  if (user.find(':') != std::string::npos) refuse(o, "a user's name has no ':' at ZooKeeper");
+  if (user.find(':') != std::string::npos) refuse(o, "a user's name has no ':' in ZooKeeper");
   out.credentials = user + ':' + std::string(password);
 }
 

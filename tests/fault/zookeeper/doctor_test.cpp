@@ -45,7 +45,7 @@ TEST_F(zookeeper_doctor, of_a_server_that_stands_alone) {
     return found(all, "latency").grade == good;
   }));
   const std::string server = "127.0.0.1:" + std::to_string(shared_server().port());
-  expect(all, "servers", warn, "stands alone");
+  expect(all, "servers", warn, "a single server");
   expect(all, "leader", good, server + " leads");
   if (is_zookeeper_3_8())
     expect(all, "version", warn, "ZOOKEEPER-4537");
@@ -64,7 +64,7 @@ TEST_F(zookeeper_doctor, of_a_server_that_stands_alone) {
   expect(all, "latency", good, "5 round trips");
   EXPECT_EQ(by_hand.children_of("/doctor").size(), 3u);  // its own node is gone
   const client asking = client::open(shared_server().url());
-  expect(asking.diagnose(), "timeouts", warn, "the URL asks for 30000 ms: sessions get 10000 ms");
+  expect(asking.diagnose(), "timeouts", warn, "the URL requests 30000 ms: sessions get 10000 ms");
 }
 
 TEST_F(zookeeper_doctor, of_a_user_without_rights) {

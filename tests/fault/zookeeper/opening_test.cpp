@@ -132,7 +132,7 @@ TEST_F(zookeeper_opening, fails_where_redis_answers_or_nobody) {
     for (const char* bounds : {"?op-timeout=300ms", "?op-timeout=1s&connect-timeout=200ms"}) {
       const auto why = failure_to_open(at_port(port, bounds));
       EXPECT_EQ(why.code, errc::unavailable);
-      EXPECT_NE(why.text.find("is no ZooKeeper server"), std::string::npos) << why.text;
+      EXPECT_NE(why.text.find("is not a ZooKeeper server"), std::string::npos) << why.text;
     }
   ::close(silent);
 }
@@ -176,7 +176,7 @@ TEST(zookeeper_opening_fails, where_something_else_answers) {
   });
   const auto why = failure_to_open(at_port(testkit::port_of(listener), "?op-timeout=500ms"));
   EXPECT_EQ(why.code, errc::unavailable);
-  EXPECT_NE(why.text.find("no ZooKeeper server"), std::string::npos) << why.text;
+  EXPECT_NE(why.text.find("not a ZooKeeper server"), std::string::npos) << why.text;
   ends = true;
   other.join();
   ::close(listener);

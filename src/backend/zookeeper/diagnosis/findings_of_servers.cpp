@@ -80,13 +80,13 @@ finding grade_servers(const ensemble_facts& f) {
     return {"servers", grade::warn, count + " servers of the URL serve" + why,
             "bring the others back: with a majority gone no lock is granted or confirmed"};
   if (f.servers.front().mode == server_mode::standalone)
-    return {"servers", grade::warn,
-            "one server that stands alone: while it is away no lock is granted, and leases end "
-            "with their sessions",
-            "run an ensemble of three"};
+    return {
+        "servers", grade::warn,
+        "a single server: while it is down no lock is granted, and leases end with their sessions",
+        "run an ensemble of three"};
   if (all == 1)
     return {"servers", grade::warn,
-            "the URL names one server of an ensemble: while that one is away no lock is granted",
+            "the URL names one server of an ensemble: while that one is down no lock is granted",
             "name the others too, with commas between them"};
   const std::string observing =
       names_of(f, [](const server_facts& s) { return s.mode == server_mode::observer; });
@@ -108,7 +108,7 @@ finding grade_leader(const ensemble_facts& f) {
   });
   if (refusing != f.servers.end())
     return {"leader", f.attach == attach_to::leader ? grade::bad : grade::warn,
-            refusing->name + " leads and takes no session (leaderServes=no, or " +
+            refusing->name + " leads but accepts no session (leaderServes=no, or " +
                 printable(refusing->no_session.text) +
                 "): sessions are renewed by new connections, and attach=leader finds none",
             "set leaderServes=yes, or leave attach=leader out"};
@@ -146,13 +146,13 @@ finding grade_version(const ensemble_facts& f) {
             "allow it: 4lw.commands.whitelist=srvr"};
   if (!old.empty())
     return {"version", grade::bad, names + ": " + old + " has no containers, which locks need",
-            "use ZooKeeper 3.8 or newer"};
+            "use ZooKeeper 3.8.1 or later"};
   if (!parking.empty())
     return {"version", grade::warn,
             names + ": a quiet follower of " + parking +
-                " may keep a reply back until the next request (ZOOKEEPER-4537); holdfast asks "
-                "again after 200 ms, other clients may hang",
-            "use 3.7.2, 3.8.1 or newer"};
+                " may keep a reply back until the next request (ZOOKEEPER-4537); holdfast sends a "
+                "ping after 200 ms, other clients may hang",
+            "use 3.7.2, 3.8.1 or later"};
   return {"version", grade::good, names, {}};
 }
 
@@ -178,7 +178,7 @@ finding grade_timeouts(const ensemble_facts& f) {
   const std::string range = ms_text(first->shortest) + " to " + ms_text(first->longest);
   if (f.asked < first->shortest || f.asked > first->longest)
     return {"timeouts", grade::warn,
-            "the servers grant " + range + ", the URL asks for " + ms_text(f.asked) +
+            "the servers grant " + range + ", the URL requests " + ms_text(f.asked) +
                 ": sessions get " + ms_text(std::clamp(f.asked, first->shortest, first->longest)),
             "set session-timeout= within these bounds, or min/maxSessionTimeout at the servers"};
   return {"timeouts", grade::good, "all servers grant " + range, {}};
@@ -188,14 +188,14 @@ finding grade_connections(const ensemble_facts& f) {
   const std::string limited = names_of(f, is_limited);
   if (!limited.empty())
     return {"connections", grade::bad,
-            limited + " takes a connection and ends it without a word, as when maxClientCnxns is "
-                      "reached for this address: no session can move there",
+            limited + " accepts a connection and closes it without a reply, as when maxClientCnxns "
+                      "is reached for this address: no session can move there",
             "raise maxClientCnxns (0: no limit), or run fewer clients on this machine"};
   const std::string silent = names_of(f, [](const server_facts& s) { return !s.serves(); });
   if (!silent.empty())
     return {"connections", grade::warn,
-            "not known of " + silent + ", where no session could be had",
-            "examine it again once the server takes sessions"};
+            "not known of " + silent + ", where no session could be opened",
+            "examine it again once the server accepts sessions"};
   std::string counts;
   for (const server_facts& s : f.servers) {
     const std::string_view n = line_of(s.srvr, "\nConnections: ");
@@ -204,7 +204,7 @@ finding grade_connections(const ensemble_facts& f) {
   }
   return {"connections",
           grade::good,
-          "each server had one to spare for this address" +
+          "each server accepted one more connection from this address" +
               (counts.empty() ? std::string() : " (" + counts + ")"),
           {}};
 }
@@ -223,7 +223,7 @@ finding grade_sessions(const ensemble_facts& f) {
   });
   if (!is_known)
     return {"sessions", grade::warn, "not known: whether localSessionsEnabled is set",
-            "look for it in zoo.cfg of each server; it should be false"};
+            "check zoo.cfg on each server: localSessionsEnabled should be false"};
   return {"sessions", grade::good, "sessions are made by the whole ensemble", {}};
 }
 

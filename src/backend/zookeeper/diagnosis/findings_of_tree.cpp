@@ -25,7 +25,7 @@ std::string list_of(const std::vector<std::string>& names) {
 
 finding unread(std::string what, const ensemble_facts& f) {
   return {std::move(what), grade::warn, "not known: " + f.tree.unread.text,
-          "examine it again once a session can be had"};
+          "examine it again once a session can be opened"};
 }
 
 std::string error_text(error e) { return "error " + std::to_string(static_cast<int>(e)); }
@@ -43,7 +43,7 @@ finding grade_rights(const ensemble_facts& f) {
             "give it the right c in the ACL of " + t.root};
   if (t.create_code != error::ok)
     return {"rights", grade::bad,
-            "no node could be made under " + t.root + " (" + error_text(t.create_code) +
+            "no node could be created under " + t.root + " (" + error_text(t.create_code) +
                 "): no lock can be taken there",
             "see the error in ZooKeeper's documentation; -120 is a local session that cannot be "
             "upgraded, -125 a quota"};
@@ -72,10 +72,10 @@ finding grade_acl(const ensemble_facts& f) {
     return {"acl", grade::warn,
             "every client of the servers may delete the holders' nodes (world:anyone has d at " +
                 (t.open.empty() ? t.root : list_of(t.open)) +
-                "), and a second holder gets in: the right d at the lock's node decides, not the "
-                "ACL of the holder's",
-            "keep others from the servers (network, TLS with client certificates), or make "
-            "the nodes of the locks with an ACL of your own"};
+                "), and a second client gets the lock: the right d at the lock's node decides, not "
+                "the ACL of the holder's",
+            "restrict access to the servers (network, TLS with client certificates), or create the "
+            "nodes of the locks with an ACL of your own"};
   if (!is_known)
     return {"acl", grade::warn,
             "not known: the ACL of " + t.root + " cannot be read (" + error_text(t.acl_code) + ")",
@@ -100,7 +100,7 @@ finding grade_sequences(const ensemble_facts& f) {
     return {"sequences", grade::warn, most + " of at most 2147483647" + of,
             "delete its node while no client holds or wants it; from 2147473647 on every acquire "
             "is refused"};
-  if (t.most_used.empty()) return {"sequences", grade::good, "no lock was used yet", {}};
+  if (t.most_used.empty()) return {"sequences", grade::good, "no lock has been used yet", {}};
   return {"sequences",
           grade::good,
           most + " of at most 2147483647; no other lock has had more" + of,
@@ -117,7 +117,8 @@ finding grade_nodes(const ensemble_facts& f) {
                 (t.are_all ? ", and nothing else" : ", or more"),
             {}};
   return {"nodes", grade::warn,
-          "nodes under " + t.root + " that are no locks, or have other uses: " + list_of(t.odd),
+          "nodes under " + t.root +
+              " that are not locks, or are also used for other data: " + list_of(t.odd),
           "keep the locks under a node of their own, and name it in the URL: "
           "zookeeper://host/locks"};
 }
@@ -126,14 +127,14 @@ finding grade_clock(const ensemble_facts& f) {
   const tree_facts& t = f.tree;
   if (t.unread.code) return unread("clock", f);
   if (!t.clock)
-    return {"clock", grade::warn, "not known: no node could be made, whose time is the leader's",
+    return {"clock", grade::warn, "not known: no node could be created to read the leader's clock",
             "see rights"};
   const duration offset = t.clock->offset < 0ms ? -t.clock->offset : t.clock->offset;
   const std::string text = "the leader's clock is " + ms_text(offset) +
                            (t.clock->offset < 0ms ? " behind" : " ahead of") + " this machine's";
   if (offset - t.clock->trip / 2 <= offset_max) return {"clock", grade::good, text, {}};
   return {"clock", grade::warn,
-          text + ": no lease depends on it, but how long a lock is held is shown wrong",
+          text + ": no lease depends on it, but the shown hold times are wrong",
           "let NTP keep both clocks"};
 }
 
@@ -149,7 +150,7 @@ finding grade_latency(const ensemble_facts& f) {
             "move the client nearer to the servers, or raise op-timeout="};
   if (*most <= trip_max) return {"latency", grade::good, text, {}};
   return {"latency", grade::warn, text + ": each acquire and hand-over takes as long",
-          "move the client nearer to the servers, or look for what keeps them busy"};
+          "move the client nearer to the servers, or find what keeps them busy"};
 }
 
 std::vector<finding> grade_all(const ensemble_facts& f) {

@@ -24,7 +24,7 @@ std::string explain(error e, std::string_view lock_path) {
     case error::no_node:
       return "the path above " + at + " does not exist; create it, or leave it out of the URL";
     case error::no_children_for_ephemerals:
-      return at + " is an ephemeral node, below which no lock can stand; name another lock";
+      return at + " is an ephemeral node, which cannot have children; use another lock name";
     case error::node_exists: return explain_exhausted(lock_path);
     case error::quota_exceeded: return "the quota of the path above " + at + " is used up";
     case error::unimplemented: return "the server is older than 3.5; use a newer one";

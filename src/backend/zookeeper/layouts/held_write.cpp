@@ -32,14 +32,15 @@ class held_write_query final : public node_query<std::int32_t> {
     result = done->set.version;
     if (done->code == error::ok) return;
     if (done->failed_at < checks_ && done->code == error::no_node)
-      return fail({errc::lost, "the lease was lost: its node is gone, and nothing was written"});
+      return fail(
+          {errc::lost, "the lease was lost: its node no longer exists, and nothing was written"});
     fail(refusal(done->code));
   }
   base::failure refusal(error e) const {
     switch (e) {
       case error::no_node: return {errc::refused, "there is no node " + path_ + "; create it"};
-      case error::bad_version: return {errc::mismatch, path_ + " has another version by now"};
-      case error::bad_arguments: return {errc::refused, path_ + " is no path"};
+      case error::bad_version: return {errc::mismatch, path_ + " has changed since it was read"};
+      case error::bad_arguments: return {errc::refused, path_ + " is not a path"};
       case error::no_auth:
         return {errc::refused, "the ACL of " + path_ + " refuses this user; it needs w there"};
       default: return {errc_of(e), explain(e, path_)};

@@ -96,8 +96,8 @@ void session::received(channel c, std::span<const std::byte> bytes, time_point n
     return is_connected();
   });
   if (!works && (is_connected() || state_ == state::attaching))
-    fail({errc::unavailable, "what answers there is no ZooKeeper server, or something on the way "
-                             "spoils its replies; check host, port and TLS"},
+    fail({errc::unavailable, "the peer is not a ZooKeeper server, or a proxy corrupts its replies; "
+                             "check host, port and TLS"},
          now, events);
   schedule(now);
 }
@@ -110,8 +110,8 @@ void session::on_attaching_frame(std::span<const std::byte> frame, time_point no
   const auto head = read_reply(frame);
   const bool is_read_only = answer || (head && head->is(error::not_read_write));
   fail({errc::unavailable,
-        is_read_only ? "the server is read-only: it has no quorum, and what it says may be old"
-                     : "what answers there is no ZooKeeper server; check host, port and TLS"},
+        is_read_only ? "the server is read-only: it has no quorum, and its data may be outdated"
+                     : "the peer is not a ZooKeeper server; check host, port and TLS"},
        now, events);
 }
 
@@ -123,14 +123,15 @@ void session::on_attached_frame(const connect_response& answer, time_point now,
     return closes_ ? end({}, events) : reconnect(now);
   }
   if (answer.is_expired()) {
-    if (id_ == 0) return fail({errc::unavailable, "the server made no session"}, now, events);
+    if (id_ == 0)
+      return fail({errc::unavailable, "the server did not create a session"}, now, events);
     lose({errc::timed_out, "the session had expired at the server"}, now, events);
     return closes_ ? end({}, events) : reconnect(now);
   }
   const bool is_new = id_ == 0;
   if (!is_new && answer.session_id != id_)
-    return fail({errc::unavailable, "the server attached another session than the one asked for; "
-                                    "something on the way may mix up its clients"},
+    return fail({errc::unavailable,
+                 "the server attached another session than requested; a proxy may mix up clients"},
                 now, events);
   const duration timeout = milliseconds_of(answer.timeout_ms);
   id_ = answer.session_id;
@@ -213,10 +214,9 @@ void session::closed(channel c, failure why, time_point now, event_queue& events
     return schedule(now);
   }
   if (state_ == state::attaching && why.code == errc::unavailable)
-    why.text +=
-        "; a server that ends a connection instead of answering has no quorum, has too many "
-        "connections from here (maxClientCnxns), speaks TLS (zookeepers:), or knows less "
-        "than this client has seen (another server may know it)";
+    why.text += "; a server that ends a connection instead of answering has no quorum, has too "
+                "many connections from here (maxClientCnxns), speaks TLS (zookeepers:), or has "
+                "older data than this client has seen (another server may be up to date)";
   fail(std::move(why), now, events);
   schedule(now);
 }

@@ -61,8 +61,8 @@ class session {
   };
 
   static constexpr std::string_view silent_server =
-      "the server is connected to and does not answer: it has no quorum, is overloaded, or is no "
-      "ZooKeeper server; check host, port and TLS";
+      "the server is connected to and does not answer: it has no quorum, is overloaded, or is not "
+      "a ZooKeeper server; check host, port and TLS";
 
   session(session_host&, const ensemble&);
 

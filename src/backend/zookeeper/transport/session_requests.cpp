@@ -136,8 +136,8 @@ void session::on_retiring_frame(const reply& r, time_point now, event_queue& eve
 
 void session::on_reply(const reply& r, time_point now, event_queue& events) {
   if (in_flight_.empty() || in_flight_.front().number != r.head.xid)
-    return fail({errc::unavailable, "the server's replies are out of order; something on the way "
-                                    "may mix up its clients"},
+    return fail({errc::unavailable,
+                 "the server's replies are out of order; a proxy may mix up clients"},
                 now, events);
   if (r.is(error::session_moved))
     return fail({errc::unavailable, "the session is attached to another server"}, now, events);

@@ -69,11 +69,11 @@ errc layout::refuses(const claim& c, claims::verb v) const {
 
 std::string layout::reason(const claim& c, errc why) const {
   if (why == errc::unsupported)
-    return "one claim takes at most " + std::to_string(permits_max) +
+    return "one acquire can have at most " + std::to_string(permits_max) +
            " permits in this layout, fewer where the lock's name or the note is long";
   if (why == errc::mismatch && c.other_total != 0)
     return "the semaphore is in use with " + std::to_string(c.other_total) + " permits, not " +
-           std::to_string(c.details.total) + ": give one of them another name";
+           std::to_string(c.details.total) + ": use another name for one of them";
   return claims_layout::reason(c, why);
 }
 

@@ -320,7 +320,7 @@ TEST(zookeeper_session_fault, answers_that_make_no_sense_end_the_connection_and_
   const std::pair<std::string, const char*> bad[] =
       {{replied(2, 5), "out of order"},
        {replied(xid::ping, 5), "out of order"},
-       {std::string("\x7f\xff\xff\xff", 4), "spoils its replies"},
+       {std::string("\x7f\xff\xff\xff", 4), "corrupts its replies"},
        {std::string("\0\0\0\2xx", 6), "malformed reply"},
        {no_event, "malformed watch event"},
        {replied(1, 5, error::session_moved), "attached to another server"}};
@@ -338,11 +338,11 @@ TEST(zookeeper_session_fault, answers_that_make_no_sense_end_the_connection_and_
 }
 
 TEST(zookeeper_session_fault, a_server_that_attaches_nothing_is_named) {
-  const std::pair<std::string, const char*> bad[] = {{expired(), "made no session"},
+  const std::pair<std::string, const char*> bad[] = {{expired(), "did not create a session"},
                                                      {std::string("\0\0\0\2xx", 6),
-                                                      "no ZooKeeper server; check"},
+                                                      "not a ZooKeeper server; check"},
                                                      {std::string("\x7f\xff\xff\xff", 4),
-                                                      "no ZooKeeper server, or"}};
+                                                      "not a ZooKeeper server, or"}};
   for (const auto& [bytes, text] : bad) {
     session_fixture t(ensemble_of(2));
     t.s.open(t.now());
