@@ -32,8 +32,8 @@ std::string claim_details::mismatch() const {
   const auto name_of = [](std::uint32_t of) {
     return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
   };
-  return "it is " + name_of(all_->in_use) + " to its present holders, and was requested as " +
-         name_of(all_->total_permits) + ": give one of them another name";
+  return "its current holders use it as " + name_of(all_->in_use) + ", and it was requested as " +
+         name_of(all_->total_permits) + ": use another name for one of them";
 }
 
 request_details claim_details::with_note(std::string_view note) const {
@@ -111,9 +111,9 @@ std::string memory_layout::reason(const claim& c, errc why) {
              "?op-timeout=";
     case errc::closed: return "the client was closed";
     case errc::outcome_unknown:
-      return "the memory store did not answer; what may be left there runs out with its ttl";
+      return "the memory store did not answer; a grant that may exist there expires with its ttl";
     case errc::mismatch: return c.details.mismatch();
-    case errc::bad_option: return "ask for one permit at least, and for no more than there are";
+    case errc::bad_option: return "request at least one permit, and at most the total";
     default: return {};
   }
 }

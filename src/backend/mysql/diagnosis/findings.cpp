@@ -26,7 +26,7 @@ finding server_of(const variables& all) {
 finding writability_of(const variables& all) {
   const std::string_view value = value_of(all, "read_only");
   if (value == "OFF" || value == "0")
-    return {"read_only", finding_grade::good, "the server takes writes", ""};
+    return {"read_only", finding_grade::good, "the server accepts writes", ""};
   return {"read_only", finding_grade::bad, "the server is read-only, as a replica is",
           "name the primary in the URL"};
 }
@@ -42,7 +42,7 @@ finding durability_of(const variables& all) {
             "alone loses none",
             "set innodb_flush_log_at_trx_commit=1"};
   return {"durability", finding_grade::bad,
-          "a crash of the server loses grants and numbers of the last second: locks are granted "
+          "a crash of the server loses grants and tokens of the last second: locks are granted "
           "twice, and tokens repeat",
           "set innodb_flush_log_at_trx_commit=1"};
 }

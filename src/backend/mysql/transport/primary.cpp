@@ -77,7 +77,7 @@ failure transport::no_primary(const std::vector<session*>& writable) const {
   if (!writable.empty()) {
     for (const session* const s : writable)
       out.text += (out.text.empty() ? "" : " and ") + base::text_of(where_.servers[s->server()]);
-    out.text += " both take writes; set read_only=ON on the one that is not the primary";
+    out.text += " both accept writes; set read_only=ON on the one that is not the primary";
     return out;
   }
   for (std::size_t i = 0; i < troubles_.size(); ++i)

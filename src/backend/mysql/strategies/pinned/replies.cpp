@@ -94,10 +94,10 @@ void strategy::take_number(const request& q, const sql_reply& reply, pinned_reci
   r.what = verdict::failed;
   r.why = r.number > 0 ? errc::refused : errc::exhausted;
   text = r.number > 0
-             ? "the server's numbers went back: it was started twice within a second, its clock "
-               "was set back, or it is another server; tokens would repeat. Restart the server "
-               "once its clock is right"
-             : "the number of the server does not fit into a token; set the server's clock";
+             ? "the server's tokens went back: it was started twice within a second, its clock was "
+               "set back, or it is another server; tokens would repeat. Restart the server once "
+               "its clock is right"
+             : "the server's UUID_SHORT() exceeds the range of a token; correct the server's clock";
 }
 
 void strategy::on_reply(request& q, const sql_reply& reply, const reply_context& context) {

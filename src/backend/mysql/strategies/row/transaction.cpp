@@ -214,8 +214,8 @@ std::string transaction::mismatch_text(const part& p, std::int64_t total) {
   const auto name_of = [](std::int64_t of) {
     return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
   };
-  return "it is " + name_of(total) + " to its present holders, and was requested as " +
-         name_of(p.total_permits) + ": give one of them another name";
+  return "its current holders use it as " + name_of(total) + ", and it was requested as " +
+         name_of(p.total_permits) + ": use another name for one of them";
 }
 
 void transaction::finish(const reply_context& context) {

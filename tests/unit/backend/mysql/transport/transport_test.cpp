@@ -108,7 +108,7 @@ TEST(mysql_transport, no_server_is_used_where_two_take_writes) {
     t.close_requested();
   };
   const std::string text = refusal_of(t);
-  EXPECT_NE(text.find("server0:3306 and server1:3306 both take writes"), text.npos) << text;
+  EXPECT_NE(text.find("server0:3306 and server1:3306 both accept writes"), text.npos) << text;
 }
 
 TEST(mysql_transport, a_silent_server_delays_the_choice_and_no_more) {
