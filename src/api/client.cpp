@@ -137,8 +137,8 @@ std::size_t client::prune() const {
   auto* const unused = c.stores().first().find<seam::unused_locks>();
   if (!unused)
     base::fail(errc::unsupported, "prune",
-               "there is nothing to be removed here; what a killed holder leaves at a server goes "
-               "by itself, or when its lock is next used",
+               "this store needs no pruning: what a killed holder leaves on the server expires, or "
+               "is removed when the lock is next used",
                {}, c.text());
   return answered<std::size_t>(c, "prune", {}, [&](auto& to) { unused->remove_unused(to); });
 }

@@ -99,16 +99,15 @@ constexpr counter_row counters[] = {
      &metrics::grants_handed},
     {"local_handoffs_total", "Locks passed to the next in line without the store.",
      &metrics::local_handoffs},
-    {"shares_joined_total", "Readers let in beside other readers without the store.",
+    {"shares_joined_total", "Readers admitted next to other readers, without a request.",
      &metrics::shares_joined},
-    {"linger_reuses_total", "Locks taken again under a grant that was kept.",
-     &metrics::linger_reuses},
+    {"linger_reuses_total", "Locks acquired again under a kept grant.", &metrics::linger_reuses},
     {"renewals_sent_total", "Renewals sent to the store.", &metrics::renewals_sent},
     {"renewals_confirmed_total", "Renewals that the store confirmed.",
      &metrics::renewals_confirmed},
-    {"doubts_total", "Leases that came into doubt.", &metrics::doubts},
+    {"doubts_total", "Leases that became doubtful.", &metrics::doubts},
     {"losses_total", "Leases that were lost while held.", &metrics::losses},
-    {"reconnects_total", "Times the store came in reach again.", &metrics::reconnects},
+    {"reconnects_total", "Times the connection to the store was restored.", &metrics::reconnects},
 };
 
 struct histogram_row {
@@ -116,7 +115,7 @@ struct histogram_row {
   metrics::by_mode metrics::*value;
 };
 constexpr histogram_row histograms[] = {
-    {"wait_seconds", "Time from the ask to the grant.", &metrics::waits},
+    {"wait_seconds", "Time from the call to the grant.", &metrics::waits},
     {"hold_seconds", "Time from the grant to the release.", &metrics::holds},
 };
 
@@ -135,7 +134,7 @@ std::string expose(std::span<const metrics> all, labels given) {
   out.begin("acquired_total", "counter", "Leases granted.");
   for (const metrics& m : all)
     for (const mode_row& how : modes) out.add(m, how.label, (m.waits.*how.value).count());
-  out.begin("errors_total", "counter", "Acquires, releases and extensions that went wrong.");
+  out.begin("errors_total", "counter", "Acquires, releases and extensions that failed.");
   for (const metrics& m : all) {
     out.add(m, ",outcome=\"unavailable\"", m.errors_unavailable);
     out.add(m, ",outcome=\"lost\"", m.errors_lost);
@@ -150,7 +149,7 @@ std::string expose(std::span<const metrics> all, labels given) {
     for (const metrics& m : all)
       for (const mode_row& how : modes) out.add(m, how.label, m.*row.value.*how.value);
   }
-  out.begin("connected", "gauge", "Whether the store is in reach: 1, else 0.");
+  out.begin("connected", "gauge", "1 while the store can be reached, else 0.");
   for (const metrics& m : all) out.add(m, "", m.connected ? 1 : 0);
   out.begin("renewal_lag_seconds", "histogram", "How late renewals were confirmed.");
   for (const metrics& m : all) out.add(m, "", m.renewal_lag);

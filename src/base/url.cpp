@@ -143,7 +143,7 @@ url::parts::~parts() { explicit_bzero(password.data(), password.size()); }
 url url::parse(std::string_view text) {
   if (text.empty()) refuse("the URL is empty; write \"file:\" for the locks of this machine");
   if (text.size() > url_bytes_max) refuse("the URL is longer than 8192 bytes");
-  if (text.find('#') != text.npos) refuse("a '#' has no meaning in it; write it as %23");
+  if (text.find('#') != text.npos) refuse("a '#' is not allowed; write it as %23");
   auto p = std::make_shared<parts>();
   p->scheme = read_scheme(text);
   const std::size_t question = text.find('?');
@@ -156,7 +156,7 @@ url url::parse(std::string_view text) {
     read_authority(text.substr(0, slash), *p);
     text.remove_prefix(slash);
     if (!p->endpoints.empty() && (text.find('@') != text.npos || query.find('@') != query.npos))
-      refuse("there is an '@' behind the hosts; write '/' in a password as %2F, and '@' elsewhere "
+      refuse("there is an '@' after the hosts; write '/' in a password as %2F, and '@' elsewhere "
              "as %40");
   }
   p->path = decoded(text, "path");

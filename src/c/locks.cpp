@@ -19,7 +19,7 @@ struct acquire_of_c {
   acquire_options terms() const {
     acquire_options o;
     if (options.renew < HOLDFAST_RENEW_DEFAULT || options.renew > HOLDFAST_RENEW_MANUAL)
-      refuse_option(operation, "options->renew is no holdfast_renewal");
+      refuse_option(operation, "options->renew is not a holdfast_renewal");
     o.renew = static_cast<renewal>(options.renew);
     if (options.ttl_ms != 0) o.ttl = milliseconds(options.ttl_ms);
     if (options.max_hold_ms != 0) o.max_hold = milliseconds(options.max_hold_ms);
@@ -48,7 +48,7 @@ struct acquire_of_c {
       case HOLDFAST_WRITE: return of(c.shared_mutex(name));
       case HOLDFAST_PERMIT: return of(c.semaphore(name, options.total_permits));
     }
-    refuse_option(operation, "options->mode is no holdfast_mode");
+    refuse_option(operation, "options->mode is not a holdfast_mode");
   }
 };
 

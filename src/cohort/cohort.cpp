@@ -188,7 +188,7 @@ failure cohort::downgrade(turn& t, time_point now) {
   if (const auto code = t.status()) return {code, {}};
   claim_record& c = *t.of;
   if (t.is_share || c.grant.mode() == lock_mode::permit)
-    return {errc::mismatch, "it is no exclusive lease"};
+    return {errc::mismatch, "the lease is not exclusive"};
   if (c.grant.downgrade(t, now, rules())) {
     effects_.schedule(c, claim_record::downgrade);
   } else if (c.grant.are_waiters_unknown()) {

@@ -16,11 +16,12 @@ std::string unconfirmed(const cohort::lock_rules& rules) {
 
 std::string cause_of_loss(turn::fate why, const cohort::lock_rules& rules) {
   switch (why) {
-    case turn::fate::ran_out: return "the lease was lost: it ran out, and " + unconfirmed(rules);
+    case turn::fate::ran_out:
+      return "the lease was lost: it expired, because " + unconfirmed(rules);
     case turn::fate::hold_ended: return "the lease was lost: its max_hold has ended";
     case turn::fate::taken: return "the lease was lost: the store reports another owner";
     case turn::fate::forgotten:
-      return "the lease was lost: the store has no holder any more; it was broken or deleted "
+      return "the lease was lost: the store no longer has a holder; the lock was broken or deleted "
              "there, or the store has lost its data";
     default: return {};
   }

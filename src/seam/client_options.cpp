@@ -156,7 +156,7 @@ base::failure limit_fault(duration ttl, duration most) {
 }
 
 duration parse_duration(std::string_view text, std::string_view what) {
-  static constexpr auto wants = "give a number with a unit, as 500ms, 1.5s, 2m or 1h";
+  static constexpr auto wants = "give a number with a unit, for example 500ms, 1.5s, 2m or 1h";
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);

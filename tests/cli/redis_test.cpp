@@ -123,7 +123,7 @@ TEST_F(redis, a_lock_that_the_server_has_forgotten_is_reported_as_that) {
   holder.line();
   output_of({"break", "job", "--owner", holder_shown()}, 0);
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
-  EXPECT_NE(holder.err().find("job: the lease was lost: the store has no holder any more"),
+  EXPECT_NE(holder.err().find("job: the lease was lost: the store no longer has a holder"),
             std::string::npos)
       << holder.err();
 }

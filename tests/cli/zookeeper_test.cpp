@@ -111,7 +111,7 @@ TEST_F(zookeeper_command, a_lock_is_held_shown_waited_for_and_broken) {
             std::string::npos);
   EXPECT_EQ(holder.wait(), (ending{75, 0})) << holder.err();
   EXPECT_TRUE(has_ended(job));
-  EXPECT_NE(holder.err().find("the store has no holder any more"), std::string::npos)
+  EXPECT_NE(holder.err().find("the store no longer has a holder"), std::string::npos)
       << holder.err();
   output_of({"break", odd_name, "--owner", seen}, 1);
   output_of({"wait", odd_name}, 0);

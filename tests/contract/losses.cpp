@@ -80,12 +80,13 @@ void a_loss_has_a_reason(fixture& on) {
   const auto lock = on.lock(client);
   expect_mentioned("its max_hold has ended", why_lost(lock.acquire({.max_hold = short_ttl})));
   if (on.has_ttl())
-    expect_mentioned("it ran out", why_lost(lock.acquire(
+    expect_mentioned("it expired", why_lost(lock.acquire(
                                        {.ttl = short_ttl, .renew = holdfast::renewal::manual})));
   if (!on.can().breakable) return;
-  expect_mentioned("the store has no holder any more", why_broken(on, client, false));
+  expect_mentioned("the store no longer has a holder", why_broken(on, client, false));
   // Where no lease is renewed by itself, each is watched by itself.
-  expect_mentioned(on.has_ttl() ? "the store reports another owner" : "the store has no holder",
+  expect_mentioned(on.has_ttl() ? "the store reports another owner"
+                                : "the store no longer has a holder",
                    why_broken(on, client, true));
 }
 

@@ -42,7 +42,7 @@ std::string certificate_fault(long result, const std::string& host) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return "the server's certificate is not for " + host +
-             "; connect by a name that stands in it, or give that name as tls-host";
+             "; connect with a name that is in it, or give that name as tls-host";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
@@ -64,7 +64,8 @@ std::string handshake_fault(unsigned long error) {
     case SSL_R_HTTPS_PROXY_REQUEST:
       return "the server does not speak TLS there; give its TLS port, or connect without TLS";
     case SSL_R_UNSUPPORTED_PROTOCOL:
-    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION: return "the server offers no TLS 1.2 or newer; let it";
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+      return "the server does not offer TLS 1.2 or later; enable it";
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
     case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
       return "the server refuses the TLS handshake; does it want a certificate of the client? Give "
@@ -155,7 +156,7 @@ bool tls_session::name_the_host(const std::string& host) {
   tls().X509_VERIFY_PARAM_set_hostflags(terms, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   if (tls().SSL_set1_host(ssl_.get(), host.c_str()) == 1 && set_server_name(ssl_.get(), host) == 1)
     return true;
-  return refuse(host + " is no name of a host; give another as tls-host");
+  return refuse(host + " is not a host name; give another as tls-host");
 }
 
 void tls_session::set_trouble() {

@@ -69,8 +69,8 @@ TEST_F(a_lease_that_is_lost, reports_that_it_expired_and_what_prevented_its_rene
   env.advance(1s);
   ASSERT_EQ(lines.size(), 2u);
   const std::string text = text_of([&] { lease.check(); });
-  EXPECT_NE(text.find("the lease was lost: it ran out, and no renewal was confirmed in time; the "
-                      "memory store is in an outage"),
+  EXPECT_NE(text.find("the lease was lost: it expired, because no renewal was confirmed in time; "
+                      "the memory store is in an outage"),
             std::string::npos)
       << text;
   store.end_outage();
@@ -80,7 +80,7 @@ TEST_F(a_lease_that_is_lost, is_reported_though_only_the_clock_has_seen_it) {
   auto lease = door.mutex("x").acquire({.renew = renewal::manual});
   auto limited = door.mutex("y").acquire({.max_hold = 1s});
   env.freeze(1min);
-  EXPECT_NE(text_of([&] { lease.check(); }).find("it ran out"), std::string::npos);
+  EXPECT_NE(text_of([&] { lease.check(); }).find("it expired"), std::string::npos);
   EXPECT_NE(text_of([&] { limited.check(); }).find("its max_hold has ended"), std::string::npos);
 }
 
@@ -106,9 +106,8 @@ TEST_F(a_lease_that_is_lost, reports_that_the_store_has_no_holder) {
   auto lease = door.mutex("x").acquire();
   store.remove("x");
   env.advance(4s);
-  expect_told(std::move(lease),
-              "the lease was lost: the store has no holder any more; it was broken or deleted "
-              "there, or the store has lost its data");
+  expect_told(std::move(lease), "the lease was lost: the store no longer has a holder; the lock "
+                                "was broken or deleted there, or the store has lost its data");
 }
 
 TEST_F(a_lease_that_is_lost, reports_nothing_when_it_is_released_or_closed) {

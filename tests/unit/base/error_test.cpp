@@ -46,7 +46,7 @@ TEST(lock_error, names_the_operation_the_lock_the_backend_and_the_remedy) {
 
 TEST(lock_error, has_the_meaning_of_its_code_where_no_more_is_known) {
   const lock_error e(errc::unavailable, {"acquire", "nightly", "memory:", ""});
-  EXPECT_STREQ(e.what(), "acquire \"nightly\" at memory: the backend cannot be reached");
+  EXPECT_STREQ(e.what(), "acquire \"nightly\" at memory: the store cannot be reached");
 }
 
 TEST(lock_error, is_copied_without_throwing) {

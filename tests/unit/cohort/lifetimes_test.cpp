@@ -94,7 +94,7 @@ TEST_P(kept_by_the_backend, the_log_says_what_was_not_confirmed) {
   EXPECT_NE(lines[0].find("it may soon be lost: the " + kept + " was not confirmed in time"),
             std::string::npos)
       << lines[0];
-  EXPECT_NE(lines[1].find("it ran out, and the " + kept + " was not confirmed in time"),
+  EXPECT_NE(lines[1].find("it expired, because the " + kept + " was not confirmed in time"),
             std::string::npos)
       << lines[1];
 }

@@ -182,7 +182,7 @@ TEST_F(tls_stream, speaks_tls_1_2) {
 
 TEST_F(tls_stream, speaks_nothing_older) {
   tls_echo server(*files_, {.newest = TLS1_1_VERSION});
-  expect_refused(server.at(), terms(), "no TLS 1.2 or newer");
+  expect_refused(server.at(), terms(), "does not offer TLS 1.2 or later");
 }
 
 TEST_F(tls_stream, an_expired_certificate_is_refused) {
