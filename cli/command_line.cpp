@@ -189,7 +189,7 @@ void command_line::parse(const std::vector<std::string>& words) {
       plain_words_.push_back(word);
     else if (fault.empty())
       fault = "there is no option " + option_in(word) +
-              ", or it is cut too short; a NAME that starts with '-' stands behind --" +
+              ", or its abbreviation is ambiguous; a NAME that starts with '-' comes after --" +
               meant_option(options_, option_in(word));
   // The last one declared is --help.
   asks_for_help_ = !declared.empty() && declared.back().first == &options_.back() &&

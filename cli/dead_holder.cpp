@@ -42,7 +42,7 @@ std::optional<bool> is_dead(const holder& who) {
 std::string why_still_held(const holder& who) {
   if (who.expires_in == std::chrono::milliseconds::max())
     return "a process that it started keeps the lock (`holdfast break` names the file)";
-  return "its lease ends in " + spoken(who.expires_in);
+  return "its lease expires in " + spoken(who.expires_in);
 }
 
 }  // namespace holdfast::cli

@@ -11,7 +11,7 @@ namespace holdfast::cli {
 // container that has the name of its host but its own numbers is not seen from outside.
 std::optional<bool> is_dead(const holder&);
 
-// Why the lock is still held: "its lease ends in 12 s".
+// Why the lock is still held: "its lease expires in 12 s".
 std::string why_still_held(const holder&);
 
 }  // namespace holdfast::cli

@@ -45,7 +45,7 @@ std::string text_of_grant(const client_event& e, const history::recorded_lock& l
 }
 
 std::string text_of_refusal(const client_event& e) {
-  std::string out = "did not get it: " + std::error_code(errc(e.reason())).message();
+  std::string out = "did not acquire it: " + std::error_code(errc(e.reason())).message();
   if (e.permits() > 1) out += ", " + std::to_string(e.permits()) + " times";
   return out;
 }

@@ -36,9 +36,9 @@ Examples:
 constexpr std::string_view of_list = R"(Usage: holdfast list [OPTION...] [PREFIX]
 
 Lists the locks that are held and whose names start with PREFIX, one line for each holder: several
-readers or holders of permits have one line each. On Redis with the default layout, a lock of a
-program that uses the library is listed one second after the grant, or as soon as another client
-waits for it; `holdfast holders` shows it at once.
+readers or holders of permits have one line each. On Redis with the default layout, a lock that a
+program using the library holds without a note is listed one second after the grant, or as soon as
+another client waits for it; `holdfast holders` shows it at once.
 
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
       --json      print an array with one object per line and these members; null: not known
@@ -47,7 +47,7 @@ waits for it; `holdfast holders` shows it at once.
                     expires_in_ms (null: ends with its holder), waiting (number of waiters),
                     dead (whether the process has ended; null: it is on another host)
 
-Exit status: 0: success, also when no lock is held; 69: the store cannot be reached; 64: wrong
+Exit status: 0: success, even when no lock is held; 69: the store cannot be reached; 64: wrong
 usage.
 
 Manual: man holdfast
@@ -69,7 +69,7 @@ one frame.
       --once              print one frame, without clearing the terminal
       --url URL           the store of the locks (default: $HOLDFAST_URL, else file:)
 
-Exit status: 0: success, also when no lock is held; 69: the store cannot be reached; 64: wrong
+Exit status: 0: success, even when no lock is held; 69: the store cannot be reached; 64: wrong
 usage, or the locks of this store cannot be listed; 128 + N: signal N ended it.
 
 Manual: man holdfast
@@ -82,7 +82,7 @@ Examples:
 
 constexpr std::string_view of_holders = R"(Usage: holdfast holders [OPTION...] NAME
 
-Shows the holders of the lock NAME. If a holder is shown as dead, docs/cli.md describes how to find
+Shows the holders of the lock NAME. If a holder is shown as dead, see man holdfast for how to find
 the process that keeps the lock.
 
       --url URL   the store of the lock (default: $HOLDFAST_URL, else file:)
@@ -173,8 +173,8 @@ except that it creates and deletes a node in ZooKeeper.
 
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
       --json      print an array with one object per line and these members:
-                    what (such as server, rights, clock, latency; docs/cli.md lists those of
-                    each store), grade ("good", "warn", "bad"), why, remedy ("": nothing to do)
+                    what (for example server, rights, clock, latency; man holdfast lists those
+                    of each store), grade ("good", "warn", "bad"), why, remedy ("": nothing to do)
 
 Exit status: 0: nothing is bad; 1: something is bad; 69: the store cannot be reached; 64: wrong
 usage.

@@ -123,12 +123,13 @@ class supervision {
     auto& guardian = watch_->process;
     if (ending_ || page_->ending || !guardian->has_ended()) return;
     reap_orphans(job_.group(), 0);  // those behind it among the children that have ended
-    if (++replaced_ > replacements_max) return begin_to_end(" loses its guardian again and again");
+    if (++replaced_ > replacements_max)
+      return begin_to_end(": the guardian of the command was killed repeatedly");
     say(name_ + ": the guardian of the command was killed and is replaced");
     try {
       guardian.emplace(watch_->page, name_);
     } catch (const std::system_error& e) {
-      begin_to_end(std::string(" has no guardian any more (") + e.what() + ')');
+      begin_to_end(std::string(": a new guardian cannot be started (") + e.what() + ')');
     }
   }
 

@@ -97,7 +97,7 @@ TEST_F(usage, of_ttl_options_without_a_ttl_has_no_effect) {
 
 TEST_F(usage, of_gc_needs_a_directory_whose_files_go) {
   refused_by_library({"prune", "--url", file_url()}, "unlink=1");
-  refused_by_library({"prune", "--url", "memory:"}, "nothing to be removed");
+  refused_by_library({"prune", "--url", "memory:"}, "needs no pruning");
   refused({"prune", "x"}, "prune takes no NAME");
   refused({"diagnose", "x"}, "diagnose takes no NAME");
   process used(holdfast({"run", "--url", file_url(), "x", "--", "true"}));
@@ -302,14 +302,14 @@ TEST_F(usage, names_that_start_with_a_dash_stand_behind_the_separator) {
   EXPECT_EQ(run.out(), "-x\n--wait --\n");
   process show(holdfast({"holders", "--url", file_url(), "--", "-x"}));
   EXPECT_EQ(show.wait(), (ending{1, 0})) << show.err();
-  refused({"run", "-y", "--", "true"}, "starts with '-' stands behind --");
+  refused({"run", "-y", "--", "true"}, "starts with '-' comes after --");
   refused({"run", "--", "-x", "--"}, "command after -- is missing");
 }
 
 TEST_F(usage, options_may_be_cut_short_as_long_as_one_fits) {
   process run(holdfast({"run", "--nonb", "--u=" + file_url(), "--conf", "3", "x", "--", "true"}));
   EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
-  refused({"run", "--no", "x", "--", "true"}, "no option --no, or it is cut too short");
+  refused({"run", "--no", "x", "--", "true"}, "no option --no, or its abbreviation is ambiguous");
 }
 
 TEST_F(usage, values_are_taken_as_they_are) {
