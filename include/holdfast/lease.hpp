@@ -34,8 +34,8 @@ inline namespace HOLDFAST_API v0 {
 // the ttl plus ?grace= (default 0), at most half of the ttl. With zookeeper: a lease becomes
 // doubtful when a third of the session's timeout has passed without proof of the session; with the
 // strategies for-update and named of mysql:, when two thirds of the connection's idle timeout have
-// passed without a reply from the server. With redis: it also becomes doubtful when the URL leads to
-// another server than before, until that server confirms the lease.
+// passed without a reply from the server. With redis: it also becomes doubtful when the URL leads
+// to another server than before, until that server confirms the lease.
 //
 // The destructor and the assignment release the lock as unlock() does and do not block. A
 // moved-from lease is empty.
@@ -108,11 +108,11 @@ class [[nodiscard]] lease {
   // time that this process is scheduled after expires(). Otherwise as doubt_token().
   std::stop_token loss_token() const;
   // Returns a stop_token on which stop is requested when this holder should release the lock:
-  // because another program (Curator's Revoker) requests it, or client::break_lock(), which takes it
-  // away a moment later. The lease is held until it is released all the same. The client grants the
-  // lock to none of its own waiters before it has queued again. Only the layouts of zookeeper: that
-  // Curator or kazoo shares have such requests; elsewhere, when the lease is empty, and in the child
-  // of a fork(), stop is never requested. Callbacks run as those of doubt_token().
+  // because another program (Curator's Revoker) requests it, or client::break_lock(), which takes
+  // it away a moment later. The lease is held until it is released all the same. The client grants
+  // the lock to none of its own waiters before it has queued again. Only the layouts of zookeeper:
+  // that Curator or kazoo shares have such requests; elsewhere, when the lease is empty, and in the
+  // child of a fork(), stop is never requested. Callbacks run as those of doubt_token().
   std::stop_token revocation_token() const;
 
   // On the file backend the locked file descriptor: a process that inherits it keeps the lock until
