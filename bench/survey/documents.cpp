@@ -7,9 +7,9 @@
 namespace survey {
 namespace {
 
-// A line of the documents' table, and the cell that fills it.
+// A line of the table, and the cell that fills it.
 struct documented_lock {
-  std::string_view system, lock;  // as the documents call them
+  std::string_view system, lock;  // as the articles call them
   std::string_view topology, row;
 };
 

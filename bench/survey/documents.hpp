@@ -1,4 +1,4 @@
-// The table that the documents about distributed locks leave to be measured.
+// The table of the systems that articles about distributed locks compare without figures.
 #pragma once
 #include "survey/costs.hpp"
 

@@ -7,7 +7,7 @@
 namespace survey {
 
 std::string as_text(const results&);      // for a terminal
-std::string as_markdown(const results&);  // the documents' table, filled in
+std::string as_markdown(const results&);  // the page docs/explanation/measured.md
 std::string as_costs(const results&);     // the table of costs as a page; "": it is empty
 // One page with charts, which needs no network: `charts` is the source of Chart.js.
 std::string as_html(const results&, const std::string& charts);

@@ -129,11 +129,11 @@ class client {
   static std::vector<std::string> schema(std::string_view url);
   static std::vector<std::string> schema(std::string_view url, std::error_code&);
 
-  // True unless empty; also after close().
+  // True unless empty; even after close().
   explicit operator bool() const noexcept { return impl_ != nullptr; }
 
   // Makes a lock object for a name. Arguments and errors are those of the constructors of mutex and
-  // semaphore. Does not block and asks no server.
+  // semaphore. Does not block and sends no request.
   holdfast::mutex mutex(std::string_view name, const acquire_options& defaults = {}) const {
     return {*this, name, defaults};
   }
@@ -253,7 +253,8 @@ class client {
   // and deletes a node in ZooKeeper.
   //
   // Returns the findings in a fixed order, at least one; docs/cli.md lists them for each backend.
-  // If this user may not read a fact, the finding begins with "not known:"; that is no error.
+  // If this user may not read a fact, the finding begins with "not known:". That is not
+  // an error.
   // errc::unavailable  the store cannot be reached or did not reply in time
   // errc::closed       the client was closed or is empty
   // errc::forked       the client was opened before fork(), and this is the child
@@ -270,7 +271,7 @@ class client {
   holdfast::features features(lock_kind) const noexcept;
   // The URL without secrets; "" when empty.
   std::string url_text() const;
-  // A snapshot of what was counted since open(), if the URL has ?metrics=1; also after close().
+  // A snapshot of what was counted since open(), if the URL has ?metrics=1; even after close().
   holdfast::metrics metrics() const;
 
   // Ends every wait with errc::closed, and every lease: its status() is errc::closed from here on,

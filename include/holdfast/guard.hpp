@@ -14,7 +14,7 @@
 //           |                                          | play no part. Not: an old holder's late
 //           |                                          | set() itself
 //
-// Sources: the ordered token is asked for by Martin Kleppmann, "How to do distributed locking",
+// Sources: the ordered token is proposed by Martin Kleppmann, "How to do distributed locking",
 // 2016, https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html; the unordered
 // id is Salvatore Sanfilippo's answer, "Is Redlock safe?", 2016, http://antirez.com/news/101.
 #pragma once
@@ -86,7 +86,7 @@ class redis_guard {
   // Returns true when the value was written, false when the guard refused it.
   // errc::unavailable  the server cannot be reached, did not reply in time or cannot serve now. The
   //                    value may have been written; the call may be repeated.
-  // errc::refused      the server denied it, or the guard's key holds something that is no hash
+  // errc::refused      the server denied it, or the guard's key holds something that is not a hash
   // errc::unsupported  the client is not of a redis: URL, or of a layout other than `string`
   // errc::closed       the client was closed
   // errc::forked       the client was opened before fork(), and this is the child

@@ -30,12 +30,12 @@ inline namespace HOLDFAST_API v0 {
 //   released | false  | -          | -      | the object is empty, as after default construction
 //
 // The deadline is counted from before the request was sent, with a margin for the drift of clocks,
-// so held() is false before the store grants the lock to anybody else. The notice is a tenth of the
-// ttl plus ?grace= (default 0), at most half of the ttl. With zookeeper: a lease becomes doubtful
-// when a third of the session's timeout has passed without proof of the session; with the
+// so held() is false before the store grants the lock to another client. The notice is a tenth of
+// the ttl plus ?grace= (default 0), at most half of the ttl. With zookeeper: a lease becomes
+// doubtful when a third of the session's timeout has passed without proof of the session; with the
 // strategies for-update and named of mysql:, when two thirds of the connection's idle timeout have
-// passed without an answer of the server. With redis: also when the URL leads to another server
-// than before, until that server confirms the lease.
+// passed without a reply from the server. With redis: it also becomes doubtful when the URL leads
+// to another server than before, until that server confirms the lease.
 //
 // The destructor and the assignment release the lock as unlock() does and do not block. A
 // moved-from lease is empty.
@@ -56,7 +56,7 @@ class [[nodiscard]] lease {
   // True from the grant to the release, even after a loss: test held() before each use.
   explicit operator bool() const noexcept { return turn_ != nullptr; }
 
-  // Whether the lock is held now. Reads the clock, so the answer is exact at each call, also right
+  // Whether the lock is held now. Reads the clock, so the answer is exact at each call, even
   // after a SIGSTOP or a suspend.
   bool held() const noexcept;
   // Whether the lease is lost or may soon be: it is not held(), or no renewal was confirmed in
@@ -98,20 +98,21 @@ class [[nodiscard]] lease {
   // expire.
   lease_clock::duration remaining() const noexcept;
 
-  // A token that is requested when the lease may soon be lost, because no renewal was confirmed in
-  // time; it stays requested when a later renewal is confirmed. It is requested already when the
-  // lease is empty, and in the child of a fork(). Callbacks run on one thread of the library that
-  // does nothing else: a slow callback delays later ones, but never a renewal.
+  // Returns a stop_token on which stop is requested when the lease may soon be lost, because no
+  // renewal was confirmed in time. Stop stays requested when a later renewal is confirmed. It is
+  // requested already when the lease is empty, and in the child of a fork(). Callbacks run on one
+  // thread of the library that does nothing else: a slow callback delays later ones, but never a
+  // renewal.
   std::stop_token doubt_token() const;
-  // A token that is requested when the lease is lost, no later than the next time that this process
-  // is scheduled after expires(). Otherwise as doubt_token().
+  // Returns a stop_token on which stop is requested when the lease is lost, no later than the next
+  // time that this process is scheduled after expires(). Otherwise as doubt_token().
   std::stop_token loss_token() const;
-  // A token that is requested when this holder should release the lock, on a request of another
-  // program (Curator's Revoker) or of client::break_lock(), which takes it away a moment later. The
-  // lease is held until it is released all the same. The client grants the lock to none of its own
-  // waiters before it has queued again. Only the layouts of zookeeper: that Curator or kazoo shares
-  // have such requests; elsewhere, when the lease is empty, and in the child of a fork() the token
-  // is never requested. Callbacks run as those of doubt_token().
+  // Returns a stop_token on which stop is requested when this holder should release the lock:
+  // because another program (Curator's Revoker) requests it, or client::break_lock(), which takes
+  // it away a moment later. The lease is held until it is released all the same. The client grants
+  // the lock to none of its own waiters before it has queued again. Only the layouts of zookeeper:
+  // that Curator or kazoo shares have such requests; elsewhere, when the lease is empty, and in the
+  // child of a fork(), stop is never requested. Callbacks run as those of doubt_token().
   std::stop_token revocation_token() const;
 
   // On the file backend the locked file descriptor: a process that inherits it keeps the lock until

@@ -27,7 +27,7 @@ inline namespace HOLDFAST_API v0 {
 //   auto client = holdfast::client::open(store.url() + "?ttl=100ms");
 //   store.stop_requests_of(client);  // as if its process had been stopped: its leases expire
 //
-// Faults of a single client can stand in its URL, where the program under test opens it:
+// Faults of a single client can be set in its URL, where the program under test opens it:
 // ?lifetime=process (leases do not expire, as those of file:), latency=DURATION, lose-requests=P,
 // lose-replies=P (probabilities from 0 to 1), seed=N, stop-after=DURATION (that long after open()
 // no further request of this client arrives).
@@ -65,25 +65,25 @@ class memory_store {
   void advance(std::chrono::nanoseconds);
   // Cuts this client off, as if its process had been killed or stopped: none of its requests
   // arrives, no message reaches it, and messages in flight are dropped. resume_requests_of() ends
-  // it, and the client's waiters then ask again at once. A client that is cut off, or in an outage,
-  // closes at once and leaves its locks in the store.
+  // it, and the client's waiters then send their requests again at once. A client that is cut off,
+  // or in an outage, closes at once and leaves its locks in the store.
   //
   // errc::bad_option  the client is empty, or its locks are in another store
   void stop_requests_of(const client&);
   void stop_requests_of(const client&, std::error_code&);
   void resume_requests_of(const client&);
   void resume_requests_of(const client&, std::error_code&);
-  // Until end_outage() the store answers no request and executes none. Then all waiters ask again
-  // at once.
+  // Until end_outage() the store answers no request and executes none. Then all waiters send their
+  // requests again at once.
   void begin_outage();
   void end_outage();
   // A failover to a lagging replica: snapshot() saves the current state, and fail_over() restores
   // it and so forgets what came after. Without a snapshot fail_over() acts as restart_empty(). All
-  // waiters ask again at once.
+  // waiters send their requests again at once.
   void snapshot();
   void fail_over();
   // A restart without persistence: the store forgets everything, tokens too. New tokens start at
-  // the clock, as always. All waiters ask again at once.
+  // the clock, as always. All waiters send their requests again at once.
   void restart_empty();
   // Takes a lock away from all its holders, as an operator would. Returns false when it was free.
   bool remove(std::string_view lock);

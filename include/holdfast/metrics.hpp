@@ -63,7 +63,7 @@ struct metrics {
   std::uint64_t grants = 0;         // grants of the store to this client
   std::uint64_t grants_handed = 0;  // of these: handed over by the previous holder's release while
                                     // this client waited (redis:)
-  // Leases that were granted without the store: by a local hand-off to the next waiter; beside
+  // Leases that were granted without the store: by a local hand-off to the next waiter; next to
   // other readers under their grant; under a grant that was kept by ?linger=.
   std::uint64_t local_handoffs = 0, shares_joined = 0, linger_reuses = 0;
 

@@ -26,7 +26,7 @@ class [[nodiscard]] lease_set {
   lease_set& operator=(lease_set&&) noexcept;  // first unlock()s the leases it had
   ~lease_set();
 
-  // True from the grant to the release, also after a loss.
+  // True from the grant to the release, even after a loss.
   explicit operator bool() const noexcept { return !members_.empty(); }
   bool held() const noexcept;  // whether all members are
   // As lease::check() and lease::status(), for the first member that is not held.

@@ -41,7 +41,7 @@ class HOLDFAST_CAPABILITY mutex final : public exclusive_lockable {
   // errc::unsupported  the backend cannot serve the default ttl or renewal (acquire_options)
   // errc::closed       the client is empty
   // errc::forked       the client was opened before fork(), and this is the child
-  // Does not block and asks no server.
+  // Does not block and sends no request.
   mutex(const client& c, std::string_view name, const acquire_options& defaults = {})
       : exclusive_lockable(c, name, {}, defaults, sizeof defaults) {}
   mutex(mutex&&) noexcept = default;

@@ -155,7 +155,7 @@ class optimistic_table {
 
 // A table whose rows begin as drafts: the row is created first, edited, and checked when it is
 // submitted. Two requests for one form cannot insert two rows, and a submit that arrives late
-// changes nothing. Its columns beside the program's own:
+// changes nothing. Its columns, in addition to the program's own:
 //
 //   CREATE TABLE article (
 //     id       BIGINT AUTO_INCREMENT PRIMARY KEY,

@@ -22,7 +22,7 @@ enum class lock_kind : unsigned char { mutex, shared_mutex, semaphore };
 
 enum class renewal : unsigned char {
   client_default,  // the client's setting: ?renew= of its URL, else automatic
-  automatic,       // the lease is extended before a third of its ttl is gone, until it is released
+  automatic,       // the lease is extended before a third of its ttl has passed, until its release
   manual,          // only lease::extend() extends it; unsupported where locks do not expire
 };
 

@@ -8,8 +8,8 @@ inline namespace HOLDFAST_API v0 {
 // A mutex that its holder may lock again: through lock() the owner is the calling thread, through
 // reacquire() it is a lease.
 //
-// Re-entry asks no server and keeps the token; the lock is released with the last release.
-// acquire() is never a re-entry. lock() by the owner is a re-entry also when the lease was lost in
+// Re-entry sends no request and keeps the token; the lock is released with the last release.
+// acquire() is never a re-entry. lock() by the owner is a re-entry even when the lease was lost in
 // the meantime, so check current().held(); reacquire() fails then. Otherwise as mutex, moving and
 // destroying included.
 //

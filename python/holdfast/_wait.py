@@ -1,4 +1,4 @@
-"""How a call that waits runs beside an interrupt (Ctrl-C) or a cancellation of a task.
+"""How a call that waits is ended by an interrupt (Ctrl-C) or a cancellation of a task.
 
 Python runs signal handlers in the main thread, and not while that thread is inside the library. So
 the main thread and event loops leave the call to a thread of its own. A pool of threads would not

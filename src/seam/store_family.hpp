@@ -23,7 +23,8 @@ class store_family {
   // Each kind of lock is kept by the first store that has its modes.
   void add(lock_store&);
 
-  // Null: there is none, for the reason lack_of().
+  // Null: there is none, for the reason lack_of(), for example "layout x has no shared mutexes: use
+  // layout y" or "Redlock has no semaphores".
   lock_store* of(lock_kind k) const noexcept { return by_kind_[static_cast<std::size_t>(k)]; }
   std::string lack_of(lock_kind k) const { return owner_ + " has no " + plural_of(k) + remedy_; }
   lock_store& first() const noexcept { return *all_.front(); }

@@ -80,7 +80,7 @@ def the_table_of_the_documents_is_shown(survey):
         expect(page, "[...document.querySelectorAll('#documents tr')]"
                      ".map(r => [...r.cells].map(c => c.textContent))", survey["documents"])
         if len(survey["documents"]) < 2:
-            raise PageError("the documents' table is empty")
+            raise PageError("the table of the success of attempts is empty")
 
     return check
 
