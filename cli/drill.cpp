@@ -112,10 +112,10 @@ std::string report_text(const drill_result& r) {
 json_object times_object(const std::vector<nanoseconds>& values) {
   const auto us = [&](double share) { return quantile(values, share).count() / 1000; };
   return {{{"count", static_cast<std::int64_t>(values.size())},
-           {"least_us", us(0)},
+           {"min_us", us(0)},
            {"median_us", us(0.5)},
            {"p99_us", us(0.99)},
-           {"most_us", us(1)}}};
+           {"max_us", us(1)}}};
 }
 
 std::string report_json(const drill_result& r, std::uint64_t seed) {

@@ -43,7 +43,7 @@ waits for it; `holdfast holders` shows it at once.
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
       --json      print an array with one object per line and these members; null: not known
                     name, mode ("exclusive", "shared", "permit"), permits, total_permits,
-                    owner (for break), token (a string), pid, host, note, held_ms,
+                    owner (for break), token (a string), pid, host, note, held_for_ms,
                     expires_in_ms (null: ends with its holder), waiting (number of waiters),
                     dead (whether the process has ended; null: it is on another host)
 
@@ -250,7 +250,7 @@ would do.
       --url URL         the store of the locks (default: $HOLDFAST_URL, else file:). Leases get a
                         ttl of 2 s unless the URL has ttl=
       --json            print one object with seed, calls, grants, losses, hand_off, margin
-                        (each with count, least_us, median_us, p99_us, most_us), writes,
+                        (each with count, min_us, median_us, p99_us, max_us), writes,
                         stale_without_token, stale_with_token, two_holders, other_violations,
                         faults and complaints
 
