@@ -101,8 +101,9 @@ std::string report_text(const drill_result& r) {
   out += "\nhand-off              " + spread(f.hand_offs);
   out += "\nmargin after a loss   " + spread(f.margins);
   out += "\nstale writes          without a fencing token " + std::to_string(f.refused_writes) +
-         ", with it " + std::to_string(f.stale_writes) + " (of " + std::to_string(f.writes) +
-         " writes)";
+         " of " + std::to_string(f.writes) + " and " + std::to_string(f.refused_planted_writes) +
+         " of " + std::to_string(f.planted_writes) + " planted late writes; with it " +
+         std::to_string(f.stale_writes);
   out += "\ntwo holders           " + std::to_string(f.overlaps);
   out += "\nother violations      " + std::to_string(f.other_violations) + '\n';
   for (const std::string& line : r.complaints) out += printable(line) + '\n';
@@ -132,7 +133,9 @@ std::string report_json(const drill_result& r, std::uint64_t seed) {
                                 {"hand_off", std::vector{times_object(f.hand_offs)}},
                                 {"margin", std::vector{times_object(f.margins)}},
                                 {"writes", number(f.writes)},
+                                {"planted_writes", number(f.planted_writes)},
                                 {"stale_without_token", number(f.refused_writes)},
+                                {"planted_stale_without_token", number(f.refused_planted_writes)},
                                 {"stale_with_token", number(f.stale_writes)},
                                 {"two_holders", number(f.overlaps)},
                                 {"other_violations", number(f.other_violations)},

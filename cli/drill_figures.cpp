@@ -26,8 +26,9 @@ void count(const record& r, drill_figures& into) {
   into.grants += r.what == operation::acquire && r.outcome == result::ok ? 1 : 0;
   into.losses += r.what == operation::check && r.outcome == result::lost ? 1 : 0;
   if (r.what != operation::write) return;
-  ++into.writes;
-  into.refused_writes += r.outcome == result::refused ? 1 : 0;
+  ++(r.planted ? into.planted_writes : into.writes);
+  if (r.outcome == result::refused)
+    ++(r.planted ? into.refused_planted_writes : into.refused_writes);
 }
 
 void measure(const claim_of_lock& before, const claim_of_lock& next, drill_figures& into) {

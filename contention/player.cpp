@@ -233,7 +233,7 @@ void player::give_back(const std::string& name, lease held) {
 // As a holder does that does not notice its loss in time.
 void player::write_late(const std::string& name, std::int64_t token, const std::string& owner) {
   work(longest_belief);
-  resource_.write(process(), name, token, owner);
+  resource_.write(process(), name, token, owner, true);
 }
 
 }  // namespace holdfast::contention

@@ -18,7 +18,7 @@
 //   token      the fencing token, 0 when there is none
 //   deadline   when the lease runs out if nothing renews it, nanoseconds as above; "-" for never
 //   how        of an acquire that is not for the lock alone: "shared", or "2/5" for two of a
-//              semaphore's five permits
+//              semaphore's five permits; of a write that a run plants after a release: "planted"
 //
 // A `kill` is written by the killer: process is the one it killed, lock is "-" alone, call is the
 // time before the signal and return the time the process was seen to be dead.
@@ -48,6 +48,7 @@ struct record {
   std::int64_t deadline = no_deadline;
   bool shared = false;
   std::uint32_t permits = 0, of = 0;  // of a semaphore
+  bool planted = false;               // a write after the release
   std::size_t line = 0;               // where it was read, counted from 1; 0: not from a file
 
   bool operator==(const record& other) const noexcept;  // but for the line

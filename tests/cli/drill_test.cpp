@@ -101,10 +101,23 @@ TEST(drill_figures, two_holders_and_stale_writes_are_counted) {
   const auto refused = figures_in(later + "w1.0 L write 60 60 refused 1 -\n");
   EXPECT_EQ(refused.stale_writes, 0u);
   EXPECT_EQ(refused.refused_writes, 1u);
+  EXPECT_EQ(refused.writes, 2u);
   EXPECT_EQ(figures_in("w1.0 L acquire 10 20 ok 2 25\n"
                        "w2.0 L acquire 30 40 ok 1 -\n")
                 .other_violations,
             1u);
+}
+
+TEST(drill_figures, planted_writes_are_counted_apart) {
+  const auto both = figures_in("w2.0 L write 50 50 ok 2 -\n"
+                               "w1.0 L write 60 60 refused 1 -\n"
+                               "w1.0 L write 70 70 refused 1 - planted\n"
+                               "w2.0 L write 80 80 ok 2 - planted\n");
+  EXPECT_EQ(both.writes, 2u);
+  EXPECT_EQ(both.refused_writes, 1u);
+  EXPECT_EQ(both.planted_writes, 2u);
+  EXPECT_EQ(both.refused_planted_writes, 1u);
+  EXPECT_EQ(both.stale_writes, 0u);
 }
 
 TEST(drill_figures, a_quantile_is_a_value_that_was_measured) {

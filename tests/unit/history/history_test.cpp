@@ -72,6 +72,14 @@ TEST(history_format, every_operation_and_result_comes_back_as_written) {
   }
 }
 
+TEST(history_format, a_planted_write_comes_back_as_written) {
+  auto r = sample();
+  r.what = operation::write;
+  r.planted = true;
+  EXPECT_EQ(to_line(r), "412.7 nightly write 1000 2000 ok 77 5000 planted");
+  EXPECT_EQ(parse_line(to_line(r)), r);
+}
+
 TEST(history_format, a_name_of_any_bytes_comes_back_as_written) {
   auto r = sample();
   r.lock.clear();
