@@ -23,6 +23,9 @@ struct drill_figures {
   std::vector<std::chrono::nanoseconds> hand_offs{};
   // From the deadline of a holder that was killed or lost its lease to the next grant.
   std::vector<std::chrono::nanoseconds> margins{};
+  // Of holders that lived: from the notice of the loss by loss_token() to the next grant in another
+  // process, and from the deadline to the notice. Negative where the order is the other one.
+  std::vector<std::chrono::nanoseconds> notices_before_grant{}, notices_after_deadline{};
 };
 
 // `lapse`: how long the store may keep the lock of a dead holder.

@@ -16,9 +16,9 @@
 namespace holdfast::history {
 namespace {
 
-constexpr std::array<std::string_view, 7> operation_words = {"acquire",  "renew", "release",
-                                                             "check",    "write", "kill",
-                                                             "downgrade"};
+constexpr std::array<std::string_view, 8> operation_words = {"acquire",   "renew", "release",
+                                                             "check",     "write", "kill",
+                                                             "downgrade", "notice"};
 constexpr std::array<std::string_view, 5> result_words = {"ok", "refused", "busy", "unknown",
                                                           "lost"};
 constexpr std::string_view plain_marks = "-._~/:@";

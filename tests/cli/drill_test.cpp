@@ -90,6 +90,30 @@ TEST(drill_figures, a_margin_counts_from_the_deadline_of_a_killed_or_lost_holder
   }
 }
 
+TEST(drill_figures, a_notice_is_compared_with_the_deadline_and_with_the_grant_of_another_process) {
+  const std::string lost = "w1.0 L acquire 10 20 ok 1 90\n"
+                           "w1.0 L notice 105 105 lost 1 -\n"
+                           "w1.0 L check 130 131 lost 1 100\n";
+  const auto figures = figures_in(lost + "w2.0 L acquire 30 140 ok 2 -\n");
+  ASSERT_EQ(figures.notices_before_grant.size(), 1u);
+  EXPECT_EQ(figures.notices_before_grant[0].count(), 35);
+  ASSERT_EQ(figures.notices_after_deadline.size(), 1u);
+  EXPECT_EQ(figures.notices_after_deadline[0].count(), 5) << "after the deadline of the last check";
+  EXPECT_EQ(figures.calls, 3u);
+  const auto late = figures_in(lost + "w2.0 L acquire 30 103 ok 2 -\n").notices_before_grant;
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].count(), -2);
+  EXPECT_TRUE(figures_in(lost + "w1.1 L acquire 30 140 ok 2 -\n").notices_before_grant.empty());
+}
+
+TEST(drill_figures, a_holder_that_died_has_no_notice) {
+  const auto killed = figures_in("w1.0 L acquire 10 20 ok 1 100\n"
+                                 "w1 - kill 50 60 ok 0 -\n"
+                                 "w2.0 L acquire 30 140 ok 2 -\n");
+  EXPECT_TRUE(killed.notices_before_grant.empty());
+  EXPECT_TRUE(killed.notices_after_deadline.empty());
+}
+
 TEST(drill_figures, two_holders_and_stale_writes_are_counted) {
   const auto overlap = figures_in("w1.0 L acquire 10 20 ok 1 -\n"
                                   "w2.0 L acquire 30 40 ok 2 -\n");

@@ -62,7 +62,7 @@ TEST(history_format, a_lease_without_a_deadline_has_a_dash) {
 }
 
 TEST(history_format, every_operation_and_result_comes_back_as_written) {
-  for (int what = 0; what <= static_cast<int>(operation::kill); ++what) {
+  for (int what = 0; what <= static_cast<int>(operation::notice); ++what) {
     for (int outcome = 0; outcome <= static_cast<int>(result::lost); ++outcome) {
       auto r = sample();
       r.what = static_cast<operation>(what);
