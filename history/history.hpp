@@ -21,9 +21,11 @@
 //              semaphore's five permits; of a write that a run plants after a release: "planted"
 //
 // A `kill` is written by the killer: process is the one it killed, lock is "-" alone, call is the
-// time before the signal and return the time the process was seen to be dead. A `notice` is the time
-// at which the library reported the loss of the lease (lease::loss_token()); a thread of the library
+// time before the signal and return the time the process was seen to be dead.
+//
+// A `notice` is the time at which the library requested lease::loss_token(). A thread of the library
 // writes it, so it is not one of the process's calls.
+//
 // Lines that begin with '#' are remarks. Lines stand in no particular order.
 #pragma once
 #include <cstddef>
