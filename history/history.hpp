@@ -23,8 +23,8 @@
 // A `kill` is written by the killer: process is the one it killed, lock is "-" alone, call is the
 // time before the signal and return the time the process was seen to be dead.
 //
-// A `notice` is the time at which the library requested lease::loss_token(). A thread of the library
-// writes it, so it is not one of the process's calls.
+// A `notice` is the time at which the library requested lease::loss_token(). A thread of the
+// library writes it, so it is not one of the process's calls.
 //
 // Lines that begin with '#' are remarks. Lines stand in no particular order.
 #pragma once
