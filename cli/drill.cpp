@@ -100,9 +100,12 @@ std::string report_text(const drill_result& r) {
   out += "\nlosses noticed        " + std::to_string(f.losses);
   out += "\nhand-off              " + spread(f.hand_offs);
   out += "\nmargin after a loss   " + spread(f.margins);
+  out += "\nnotice before grant   " + spread(f.notices_before_grant);
+  out += "\nnotice after deadline " + spread(f.notices_after_deadline);
   out += "\nstale writes          without a fencing token " + std::to_string(f.refused_writes) +
-         ", with it " + std::to_string(f.stale_writes) + " (of " + std::to_string(f.writes) +
-         " writes)";
+         " of " + std::to_string(f.writes) + " and " + std::to_string(f.refused_planted_writes) +
+         " of " + std::to_string(f.planted_writes) + " planted late writes; with it " +
+         std::to_string(f.stale_writes);
   out += "\ntwo holders           " + std::to_string(f.overlaps);
   out += "\nother violations      " + std::to_string(f.other_violations) + '\n';
   for (const std::string& line : r.complaints) out += printable(line) + '\n';
@@ -112,10 +115,10 @@ std::string report_text(const drill_result& r) {
 json_object times_object(const std::vector<nanoseconds>& values) {
   const auto us = [&](double share) { return quantile(values, share).count() / 1000; };
   return {{{"count", static_cast<std::int64_t>(values.size())},
-           {"least_us", us(0)},
+           {"min_us", us(0)},
            {"median_us", us(0.5)},
            {"p99_us", us(0.99)},
-           {"most_us", us(1)}}};
+           {"max_us", us(1)}}};
 }
 
 std::string report_json(const drill_result& r, std::uint64_t seed) {
@@ -125,19 +128,24 @@ std::string report_json(const drill_result& r, std::uint64_t seed) {
   for (const auto& [name, count] : r.faults)
     faults.push_back({{{"fault", name}, {"times", static_cast<std::int64_t>(count)}}});
   for (const std::string& line : r.complaints) complaints.push_back({{{"text", line}}});
-  return json_text(json_object{{{"seed", static_cast<std::int64_t>(seed)},
-                                {"calls", number(f.calls)},
-                                {"grants", number(f.grants)},
-                                {"losses", number(f.losses)},
-                                {"hand_off", std::vector{times_object(f.hand_offs)}},
-                                {"margin", std::vector{times_object(f.margins)}},
-                                {"writes", number(f.writes)},
-                                {"stale_without_token", number(f.refused_writes)},
-                                {"stale_with_token", number(f.stale_writes)},
-                                {"two_holders", number(f.overlaps)},
-                                {"other_violations", number(f.other_violations)},
-                                {"faults", faults},
-                                {"complaints", complaints}}});
+  return json_text(
+      json_object{{{"seed", static_cast<std::int64_t>(seed)},
+                   {"calls", number(f.calls)},
+                   {"grants", number(f.grants)},
+                   {"losses", number(f.losses)},
+                   {"hand_off", std::vector{times_object(f.hand_offs)}},
+                   {"margin", std::vector{times_object(f.margins)}},
+                   {"notice_before_grant", std::vector{times_object(f.notices_before_grant)}},
+                   {"notice_after_deadline", std::vector{times_object(f.notices_after_deadline)}},
+                   {"writes", number(f.writes)},
+                   {"planted_writes", number(f.planted_writes)},
+                   {"stale_without_token", number(f.refused_writes)},
+                   {"planted_stale_without_token", number(f.refused_planted_writes)},
+                   {"stale_with_token", number(f.stale_writes)},
+                   {"two_holders", number(f.overlaps)},
+                   {"other_violations", number(f.other_violations)},
+                   {"faults", faults},
+                   {"complaints", complaints}}});
 }
 
 bool is_sound(const drill_result& r) {

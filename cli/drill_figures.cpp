@@ -22,12 +22,14 @@ std::string_view process_of(const record& r) {
 }
 
 void count(const record& r, drill_figures& into) {
+  if (r.what == operation::notice) return;
   ++into.calls;
   into.grants += r.what == operation::acquire && r.outcome == result::ok ? 1 : 0;
   into.losses += r.what == operation::check && r.outcome == result::lost ? 1 : 0;
   if (r.what != operation::write) return;
-  ++into.writes;
-  into.refused_writes += r.outcome == result::refused ? 1 : 0;
+  ++(r.planted ? into.planted_writes : into.writes);
+  if (r.outcome == result::refused)
+    ++(r.planted ? into.refused_planted_writes : into.refused_writes);
 }
 
 void measure(const claim_of_lock& before, const claim_of_lock& next, drill_figures& into) {
@@ -39,6 +41,29 @@ void measure(const claim_of_lock& before, const claim_of_lock& next, drill_figur
       into.hand_offs.emplace_back(next.start - before.gone_by->call);
   } else if (before.deadline != history::no_deadline && before.gone_by != nullptr) {
     into.margins.emplace_back(next.start - before.deadline);
+  }
+}
+
+// The check that reports the loss has the latest deadline: a renewal after the last true check is
+// not recorded.
+std::int64_t last_deadline(const claim_of_lock& c) {
+  const bool is_known = c.lost_by != nullptr && c.lost_by->deadline != history::no_deadline;
+  return is_known ? c.lost_by->deadline : c.deadline;
+}
+
+void measure_notice(const claim_of_lock& lost, const claim_of_lock* next, drill_figures& into) {
+  if (lost.noticed == history::no_deadline) return;
+  if (next != nullptr && process_of(*next->acquire) != process_of(*lost.acquire))
+    into.notices_before_grant.emplace_back(next->start - lost.noticed);
+  if (const auto deadline = last_deadline(lost); deadline != history::no_deadline)
+    into.notices_after_deadline.emplace_back(lost.noticed - deadline);
+}
+
+void measure_all(std::span<const claim_of_lock> claims, drill_figures& into) {
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const claim_of_lock* const next = i + 1 < claims.size() ? &claims[i + 1] : nullptr;
+    if (next != nullptr) measure(claims[i], *next, into);
+    measure_notice(claims[i], next, into);
   }
 }
 
@@ -65,9 +90,7 @@ drill_figures figures_of(std::span<const record> all, std::chrono::nanoseconds l
     const auto is_exclusive = [](const claim_of_lock& c) {
       return !c.is_share() && !c.is_of_permits();
     };
-    if (!std::ranges::all_of(one.claims, is_exclusive)) continue;
-    for (std::size_t i = 1; i < one.claims.size(); ++i)
-      measure(one.claims[i - 1], one.claims[i], figures);
+    if (std::ranges::all_of(one.claims, is_exclusive)) measure_all(one.claims, figures);
   }
   judge(all, {.lapse = lapse, .readers_share_a_token = readers_share_a_token}, figures);
   return figures;

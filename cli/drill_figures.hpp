@@ -12,15 +12,20 @@ namespace holdfast::cli {
 
 struct drill_figures {
   std::size_t calls = 0, grants = 0, losses = 0;
-  std::size_t writes = 0;
-  std::size_t refused_writes = 0;  // by the fencing token: without it they would be stale writes
-  std::size_t stale_writes = 0;    // accepted although a later holder had written
-  std::size_t overlaps = 0;        // times that two holders believed in one lock
+  // The writes of holders whose last check was true, and those that workers plant after a release.
+  // The fencing token refused some of them: without it they would be stale writes.
+  std::size_t writes = 0, planted_writes = 0;
+  std::size_t refused_writes = 0, refused_planted_writes = 0;
+  std::size_t stale_writes = 0;  // of both kinds: accepted although a later holder had written
+  std::size_t overlaps = 0;      // times that two holders believed in one lock
   std::size_t other_violations = 0;
   // Exclusive locks only. From the call of the release to the grant of a waiter in another process.
   std::vector<std::chrono::nanoseconds> hand_offs{};
   // From the deadline of a holder that was killed or lost its lease to the next grant.
   std::vector<std::chrono::nanoseconds> margins{};
+  // Of holders that lived: from the notice of the loss by loss_token() to the next grant in another
+  // process, and from the deadline to the notice. Negative where the order is the other one.
+  std::vector<std::chrono::nanoseconds> notices_before_grant{}, notices_after_deadline{};
 };
 
 // `lapse`: how long the store may keep the lock of a dead holder.

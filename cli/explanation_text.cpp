@@ -211,7 +211,7 @@ std::string json_of_explanation(const explanation& e) {
   verdict.pop_back();
   return json_text({{{"grants", static_cast<std::int64_t>(e.turns.turns.size())},
                      {"losses", static_cast<std::int64_t>(e.losses.size())},
-                     {"held", static_cast<std::int64_t>(e.held.size())},
+                     {"holders", static_cast<std::int64_t>(e.held.size())},
                      {"abandoned", static_cast<std::int64_t>(e.abandoned.size())},
                      {"waiting", static_cast<std::int64_t>(e.turns.waits.size())},
                      {"verdict", verdict},

@@ -43,7 +43,7 @@ another client waits for it; `holdfast holders` shows it at once.
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
       --json      print an array with one object per line and these members; null: not known
                     name, mode ("exclusive", "shared", "permit"), permits, total_permits,
-                    owner (for break), token (a string), pid, host, note, held_ms,
+                    owner (for break), token (a string), pid, host, note, held_for_ms,
                     expires_in_ms (null: ends with its holder), waiting (number of waiters),
                     dead (whether the process has ended; null: it is on another host)
 
@@ -236,8 +236,9 @@ constexpr std::string_view of_drill = R"(Usage: holdfast drill --yes [OPTION...]
 Shows how locks in this store behave when programs fail: for a staging deployment. Starts processes
 of its own that contend for a few locks whose names start with holdfast-drill/, and stops (SIGSTOP)
 and kills them and cuts their connections at random. Reports how long a hand-off takes, how long
-after a dead holder's deadline the lock is granted again, and how many late writes the fencing token
-refused. Uses no other lock, and releases its own. Needs no root. Without --yes it prints what it
+after a dead holder's deadline the lock is granted again, when living holders were notified of a
+loss, and how many late writes the fencing token refused: those of holders, and those that it
+plants. Uses no other lock, and releases its own. Needs no root. Without --yes it prints what it
 would do.
 
       --yes             start
@@ -249,10 +250,11 @@ would do.
       --seed N          repeat the faults of an earlier drill, which has printed its seed
       --url URL         the store of the locks (default: $HOLDFAST_URL, else file:). Leases get a
                         ttl of 2 s unless the URL has ttl=
-      --json            print one object with seed, calls, grants, losses, hand_off, margin
-                        (each with count, least_us, median_us, p99_us, most_us), writes,
-                        stale_without_token, stale_with_token, two_holders, other_violations,
-                        faults and complaints
+      --json            print one object with seed, calls, grants, losses, hand_off, margin,
+                        notice_before_grant, notice_after_deadline (these four with count,
+                        min_us, median_us, p99_us, max_us), writes, planted_writes,
+                        stale_without_token, planted_stale_without_token, stale_with_token,
+                        two_holders, other_violations, faults and complaints
 
 Exit status: 0: no violation; 1: two held a lock at a time, a stale write was accepted, or a process
 did not recover; 64: wrong usage, or --yes is missing; 69: the store cannot be reached; 128 + N:

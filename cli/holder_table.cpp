@@ -27,7 +27,7 @@ row row_of(const holder& who, bool is_unsafe) {
   row out{who.name,
           std::move(mode),
           std::move(by),
-          knows_since_when(who) ? spoken(who.held) : std::string("?"),
+          knows_since_when(who) ? spoken(who.held_for) : std::string("?"),
           ends ? spoken(who.expires_in) : std::string("-"),
           who.waiting >= 0 ? std::to_string(who.waiting) : std::string("?"),
           who.note};

@@ -14,7 +14,7 @@ std::string person(const holder& who) {
   std::string text =
       who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("another process");
   if (!who.host.empty()) text += " on host " + who.host;
-  if (knows_since_when(who)) text += " for " + spoken(who.held);
+  if (knows_since_when(who)) text += " for " + spoken(who.held_for);
   if (!who.note.empty()) text += " (note: " + who.note + ')';
   if (is_dead(who) == true) text += ", which is dead: " + why_still_held(who);
   return text;
@@ -50,7 +50,9 @@ int value_of_hex(char c) {
 
 }  // namespace
 
-bool knows_since_when(const holder& who) noexcept { return who.pid != 0 || who.held.count() > 0; }
+bool knows_since_when(const holder& who) noexcept {
+  return who.pid != 0 || who.held_for.count() > 0;
+}
 
 std::string sentence_of(std::span<const holder> all) {
   std::string text = what_is_held(all) + person(all.front());
@@ -88,7 +90,7 @@ json_object json_of(const holder& who) {
            {"pid", number_or_null(who.pid != 0, who.pid)},
            {"host", who.host},
            {"note", who.note},
-           {"held_ms", number_or_null(knows_since_when(who), who.held.count())},
+           {"held_for_ms", number_or_null(knows_since_when(who), who.held_for.count())},
            {"expires_in_ms", number_or_null(ends, who.expires_in.count())},
            {"waiting", number_or_null(who.waiting >= 0, who.waiting)},
            {"dead", dead ? json_value(*dead) : json_value(nullptr)}}};

@@ -23,7 +23,7 @@ struct held_by {
 // or does not answer; never throws but for want of memory.
 held_by who_holds(const client&, std::span<const std::string> names);
 
-// The store knows for how long it is held; else holder::held says nothing.
+// The store knows for how long it is held; else holder::held_for says nothing.
 bool knows_since_when(const holder&) noexcept;
 
 // {"name":"nightly","mode":"exclusive",...}; what is not known is null.

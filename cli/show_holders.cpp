@@ -34,7 +34,7 @@ std::string page_of(const std::string& name, const std::vector<holder>& all) {
     if (is_dead(who) == true) by += ", which is dead: " + why_still_held(who);
     append_line(out, "by", by);
     append_line(out, "mode", mode_text(who));
-    if (knows_since_when(who)) append_line(out, "for", spoken(who.held));
+    if (knows_since_when(who)) append_line(out, "for", spoken(who.held_for));
     if (who.expires_in != std::chrono::milliseconds::max())
       append_line(out, "expires", "in " + spoken(who.expires_in) + ", unless it is renewed");
     if (who.waiting >= 0) append_line(out, "waiting", std::to_string(who.waiting));

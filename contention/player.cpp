@@ -83,6 +83,16 @@ bool player::note_grant(record begun, const lease& held, std::error_code ec) {
   return has_it;
 }
 
+// A lease that is lost before this call has no notice: the callback would run at once.
+player::loss_callback player::record_loss(const std::string& name, const lease& held) {
+  const std::stop_token loss = held.loss_token();
+  return loss_callback(loss.stop_requested() ? std::stop_token() : loss,
+                       [this, r = begin(name, operation::notice, held)]() mutable {
+                         r.call = history::history_now();
+                         end(r, result::lost);
+                       });
+}
+
 std::chrono::milliseconds player::wait_limit() {
   return std::chrono::milliseconds(up_to(static_cast<std::uint64_t>(terms_.ttl.count())));
 }
@@ -91,6 +101,7 @@ void player::take_mutex() {
   const auto i = up_to(mutex_count - 1);
   auto held = take_any(terms_.names.mutex(i), mutexes_[i]);
   if (!held) return;
+  const auto callback = record_loss(terms_.names.mutex(i), held);
   hold(terms_.names.mutex(i), held, true);
   give_back(terms_.names.mutex(i), std::move(held));
 }
@@ -99,6 +110,7 @@ void player::take_mutex() {
 void player::enter_twice() {
   auto outer = take_any(terms_.names.recursive(), recursive_);
   if (!outer) return;
+  const auto callback = record_loss(terms_.names.recursive(), outer);
   std::error_code ec;
   auto inner = recursive_.reacquire(outer, ec);
   if (inner && inner.token() != outer.token())
@@ -174,6 +186,8 @@ void player::take_two() {
   for (std::size_t i = 0; i < mutex_count; ++i)
     all = note_grant(begun[i], set ? set.members()[i] : none, ec) && all;
   if (!all) return;
+  const auto first = record_loss(terms_.names.mutex(0), set.members()[0]);
+  const auto second = record_loss(terms_.names.mutex(1), set.members()[1]);
   work(longest_piece);
   for (std::size_t i = 0; i < mutex_count; ++i) {
     const lease& one = set.members()[i];
@@ -233,7 +247,7 @@ void player::give_back(const std::string& name, lease held) {
 // As a holder does that does not notice its loss in time.
 void player::write_late(const std::string& name, std::int64_t token, const std::string& owner) {
   work(longest_belief);
-  resource_.write(process(), name, token, owner);
+  resource_.write(process(), name, token, owner, true);
 }
 
 }  // namespace holdfast::contention

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,7 @@ class player final : public testkit::participant {
  private:
   using record = history::record;
   using operation = history::operation;
+  using loss_callback = std::stop_callback<std::function<void()>>;
 
   void take_mutex();
   void enter_twice();
@@ -49,6 +52,8 @@ class player final : public testkit::participant {
   template <class Lock>
   lease take_any(const std::string& name, const Lock&, const acquire_options& = {});
   bool note_grant(record begun, const lease&, std::error_code);
+  // Records when the library reports the loss of the lease, as long as the callback exists.
+  [[nodiscard]] loss_callback record_loss(const std::string& name, const lease&);
   void hold(const std::string& name, lease&, bool may_write);
   void work_once(const std::string& name, lease&, bool may_write);
   void extend(const std::string& name, lease&);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace holdfast::contention {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int look_for_the_end_ms = 50;
 constexpr std::size_t longest_message = 4096;
+constexpr std::string_view planted_word = "planted";
 
 [[noreturn]] void socket_failed(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -89,9 +91,10 @@ bool fenced_resource::answer(int connection) {
 bool fenced_resource::decide(const std::string& message) {
   std::istringstream words(message);
   history::record r;
-  std::string owner;
-  words >> r.process >> r.lock >> r.token >> owner;
+  std::string owner, how;
+  words >> r.process >> r.lock >> r.token >> owner >> how;
   r.what = history::operation::write;
+  r.planted = how == planted_word;
   fencing_guard& guard = guards_.try_emplace(r.lock).first->second;
   const bool admitted = guard.admit(r.token, owner) || !is_guarded_;
   r.outcome = admitted ? history::result::ok : history::result::refused;
@@ -111,9 +114,11 @@ resource_connection::resource_connection(const std::string& socket_path)
 resource_connection::~resource_connection() { ::close(socket_); }
 
 bool resource_connection::write(const std::string& process, const std::string& lock,
-                                std::int64_t token, const std::string& owner) const {
-  const std::string message = process + ' ' + lock + ' ' + std::to_string(token) + ' ' +
-                              (owner.empty() ? "-" : history::encode(owner));
+                                std::int64_t token, const std::string& owner,
+                                bool is_planted) const {
+  std::string message = process + ' ' + lock + ' ' + std::to_string(token) + ' ' +
+                        (owner.empty() ? "-" : history::encode(owner));
+  if (is_planted) message.append(1, ' ').append(planted_word);
   char reply = 0;
   if (::send(socket_, message.data(), message.size(), MSG_NOSIGNAL) < 0 ||
       ::recv(socket_, &reply, 1, 0) != 1)

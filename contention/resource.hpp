@@ -45,9 +45,9 @@ class resource_connection {
   resource_connection(const resource_connection&) = delete;
   resource_connection& operator=(const resource_connection&) = delete;
 
-  // Whether the resource accepted it.
+  // Whether the resource accepted it. `is_planted`: the run writes after a release on purpose.
   bool write(const std::string& process, const std::string& lock, std::int64_t token,
-             const std::string& owner) const;
+             const std::string& owner, bool is_planted = false) const;
 
  private:
   int socket_ = -1;

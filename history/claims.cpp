@@ -65,6 +65,9 @@ void find_claims(lock_history& one, std::span<const record* const> kills, const 
       const auto deadline = r->deadline == no_deadline ? alone.deadline : r->deadline;
       of_token[by_token] = of_process[by_process] = one.claims.size();
       one.claims.push_back({.acquire = r, .start = r->back, .deadline = deadline});
+    } else if (r->what == operation::notice) {
+      const auto found = of_token.find(by_token);
+      if (found != of_token.end()) one.claims[found->second].noticed = r->call;
     } else if (r->what != operation::write) {
       const auto& index = r->token == 0 ? of_process : of_token;
       const auto found = index.find(r->token == 0 ? by_process : by_token);
@@ -100,6 +103,7 @@ std::vector<lock_history> sort_by_lock(std::span<const record> records,
       continue;
     }
     by_name[r.lock].records.push_back(&r);
+    if (r.what == operation::notice) continue;  // of another thread, so not the last record
     auto& time = last[r.process];
     time = std::max(time, r.back);
   }

@@ -18,6 +18,7 @@ struct claim_of_lock {
   std::int64_t gone = no_deadline;         // the store has released it by then at the latest
   const record* gone_by = nullptr;         // the record that says so
   const record* lost_by = nullptr;         // the first that reported it lost
+  std::int64_t noticed = no_deadline;      // when the library reported the loss to the holder
   std::vector<const record*> seen_held{};  // checks and renewals that came back ok
 
   bool empty() const noexcept { return end <= start; }

@@ -16,9 +16,9 @@
 namespace holdfast::history {
 namespace {
 
-constexpr std::array<std::string_view, 7> operation_words = {"acquire",  "renew", "release",
-                                                             "check",    "write", "kill",
-                                                             "downgrade"};
+constexpr std::array<std::string_view, 8> operation_words = {"acquire",   "renew", "release",
+                                                             "check",     "write", "kill",
+                                                             "downgrade", "notice"};
 constexpr std::array<std::string_view, 5> result_words = {"ok", "refused", "busy", "unknown",
                                                           "lost"};
 constexpr std::string_view plain_marks = "-._~/:@";
@@ -93,9 +93,8 @@ class fields {
 
   void how(record& r) {
     if (done_) return;
-    if (rest_ == "shared") {
-      next("how");
-      r.shared = true;
+    if (rest_ == "shared" || rest_ == "planted") {
+      (next("how") == "shared" ? r.shared : r.planted) = true;
       return;
     }
     const auto slash = std::min(rest_.find('/'), rest_.size());
@@ -114,7 +113,7 @@ class fields {
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value == 0)
-      wrong("the field how is neither shared nor permits such as 2/5");
+      wrong("the field how is not shared, planted or permits such as 2/5");
     return value;
   }
 
@@ -128,7 +127,7 @@ class fields {
 bool record::operator==(const record& other) const noexcept {
   const auto all = [](const record& r) {
     return std::tie(r.process, r.lock, r.what, r.call, r.back, r.outcome, r.token, r.deadline,
-                    r.shared, r.permits, r.of);
+                    r.shared, r.permits, r.of, r.planted);
   };
   return all(*this) == all(other);
 }
@@ -161,6 +160,7 @@ std::string to_line(const record& r) {
   line += r.deadline == no_deadline ? "-" : std::to_string(r.deadline);
   if (r.shared) line += " shared";
   if (r.of != 0) line += ' ' + std::to_string(r.permits) + '/' + std::to_string(r.of);
+  if (r.planted) line += " planted";
   return line;
 }
 

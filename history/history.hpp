@@ -7,7 +7,7 @@
 //   process    who asked: one that does one thing after another, such as "412.7" for thread 7 of
 //              process 412, which dies with a kill of "412". Percent-encoded
 //   lock       its name, percent-encoded: all bytes but letters, digits and - . _ ~ / : @ are %XX
-//   operation  acquire renew release check write kill downgrade
+//   operation  acquire renew release check write kill downgrade notice
 //   call       when it was called and when it returned, nanoseconds of CLOCK_BOOTTIME; so histories
 //   return     of one machine can be put together whatever process wrote them
 //   result     ok       granted, renewed, released, still held, accepted by the guarded resource
@@ -18,10 +18,14 @@
 //   token      the fencing token, 0 when there is none
 //   deadline   when the lease runs out if nothing renews it, nanoseconds as above; "-" for never
 //   how        of an acquire that is not for the lock alone: "shared", or "2/5" for two of a
-//              semaphore's five permits
+//              semaphore's five permits; of a write that a run plants after a release: "planted"
 //
 // A `kill` is written by the killer: process is the one it killed, lock is "-" alone, call is the
 // time before the signal and return the time the process was seen to be dead.
+//
+// A `notice` is the time at which the library requested lease::loss_token(). A thread of the
+// library writes it, so it is not one of the process's calls.
+//
 // Lines that begin with '#' are remarks. Lines stand in no particular order.
 #pragma once
 #include <cstddef>
@@ -34,7 +38,16 @@
 
 namespace holdfast::history {
 
-enum class operation : unsigned char { acquire, renew, release, check, write, kill, downgrade };
+enum class operation : unsigned char {
+  acquire,
+  renew,
+  release,
+  check,
+  write,
+  kill,
+  downgrade,
+  notice
+};
 enum class result : unsigned char { ok, refused, busy, unknown, lost };
 
 inline constexpr std::int64_t no_deadline = INT64_MAX;
@@ -48,6 +61,7 @@ struct record {
   std::int64_t deadline = no_deadline;
   bool shared = false;
   std::uint32_t permits = 0, of = 0;  // of a semaphore
+  bool planted = false;               // a write after the release
   std::size_t line = 0;               // where it was read, counted from 1; 0: not from a file
 
   bool operator==(const record& other) const noexcept;  // but for the line

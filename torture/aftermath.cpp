@@ -57,6 +57,7 @@ bool is_excused(const violation& v, const std::vector<span_of_time>& excuses) {
 void count(const record& r, campaign_result& into) {
   using history::operation;
   using history::result;
+  if (r.what == operation::notice) return;
   ++into.calls;
   into.grants += r.what == operation::acquire && r.outcome == result::ok ? 1 : 0;
   into.losses += r.what == operation::check && r.outcome == result::lost ? 1 : 0;

@@ -145,9 +145,9 @@ class client {
                                       const acquire_options& defaults = {}) const {
     return {*this, name, defaults};
   }
-  holdfast::semaphore semaphore(std::string_view name, std::uint32_t permits,
+  holdfast::semaphore semaphore(std::string_view name, std::uint32_t total_permits,
                                 const acquire_options& defaults = {}) const {
-    return {*this, name, permits, defaults};
+    return {*this, name, total_permits, defaults};
   }
 
   // Acquires the mutexes of these names, all or none of them, as multi_mutex does. The arguments

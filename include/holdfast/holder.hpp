@@ -24,10 +24,10 @@ struct holder {
   std::uint32_t total_permits = 0;
   std::int64_t token = 0;  // the fencing token; 0: the store does not keep it
   std::int64_t pid = 0;    // of the holder's process; 0: unknown
-  // The time since the grant. `held` and `expires_in` refer to the store's clock at the time of its
-  // reply. With file:, zookeeper:, and the strategies for-update and named of mysql:, locks have no
-  // ttl, and expires_in is max().
-  std::chrono::milliseconds held{};
+  // The time since the grant. `held_for` and `expires_in` refer to the store's clock at the time of
+  // its reply. With file:, zookeeper:, and the strategies for-update and named of mysql:, locks
+  // have no ttl, and expires_in is max().
+  std::chrono::milliseconds held_for{};
   // Time until the lock expires without a renewal; max(): it has no ttl.
   std::chrono::milliseconds expires_in = std::chrono::milliseconds::max();
   int waiting = 0;  // number of waiters at the store; -1: unknown

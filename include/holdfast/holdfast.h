@@ -89,10 +89,10 @@ typedef enum holdfast_outcome {
 
 // The kind of lock, and the mode in which a lease holds it. All programs use a name for one kind.
 typedef enum holdfast_mode {
-  HOLDFAST_MUTEX = 0,  // one holder
-  HOLDFAST_READ = 1,   // of a lock with readers and writers: any number of readers
-  HOLDFAST_WRITE = 2,  // of a lock with readers and writers: one writer
-  HOLDFAST_PERMIT = 3  // some of a semaphore's permits
+  HOLDFAST_MUTEX = 0,      // one holder
+  HOLDFAST_SHARED = 1,     // of a lock with readers and writers: any number of readers
+  HOLDFAST_EXCLUSIVE = 2,  // of a lock with readers and writers: one writer
+  HOLDFAST_PERMIT = 3      // some of a semaphore's permits
 } holdfast_mode;
 
 // The renewal of a lease, as holdfast::renewal.

@@ -7,7 +7,7 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// A semaphore: its `permits` are divided among its holders. Its verbs are in lockable.hpp.
+// A semaphore: its `total_permits` are divided among its holders. Its verbs are in lockable.hpp.
 //
 // A lease has acquire_options::permits of them, acquired all at once and returned with its release;
 // the permits of a holder that crashes come back when its lease has expired. Waiting clients are
@@ -32,28 +32,28 @@ inline namespace HOLDFAST_API v0 {
 //   lease try_acquire_for(duration, const acquire_options& = {}, std::stop_token = {})
 //   lease try_acquire_until(time_point, const acquire_options& = {}, std::stop_token = {})
 //   the same with a final std::error_code&, and async_... for Boost.Asio
-//   std::uint32_t permits(), std::string_view name()
+//   std::uint32_t total_permits(), std::string_view name()
 //
 //   auto slots = client.semaphore("render-farm", 8);
 //   holdfast::lease two = slots.acquire({.permits = 2});
 class semaphore final : public acquirable<lock_mode::permit> {
  public:
-  // permits   the total, 1 to permits_max
-  // defaults  as for mutex; defaults.permits applies to verbs that are called without options
-  // errc::bad_option   permits or a default is out of range
+  // total_permits  1 to permits_max
+  // defaults       as for mutex; defaults.permits applies to verbs that are called without options
+  // errc::bad_option   total_permits or a default is out of range
   // The others are those of mutex.
-  semaphore(const client& c, std::string_view name, std::uint32_t permits,
+  semaphore(const client& c, std::string_view name, std::uint32_t total_permits,
             const acquire_options& defaults = {})
-      : acquirable(c, name, {.kind = lock_kind::semaphore, .permits = checked(permits)}, defaults,
-                   sizeof defaults) {}
+      : acquirable(c, name, {.kind = lock_kind::semaphore, .permits = checked(total_permits)},
+                   defaults, sizeof defaults) {}
   semaphore(semaphore&&) noexcept = default;
   semaphore& operator=(semaphore&&) noexcept = default;
 
   static constexpr std::uint32_t permits_max = 1'000'000;
-  std::uint32_t permits() const noexcept;  // the total
+  std::uint32_t total_permits() const noexcept;
 
  private:
-  static std::uint32_t checked(std::uint32_t permits);
+  static std::uint32_t checked(std::uint32_t total_permits);
 };
 
 }  // namespace v0

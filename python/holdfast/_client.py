@@ -255,27 +255,30 @@ class Client:
         """
         return Lock(lambda: self, name, timeout, _terms(_library.MUTEX, ttl, max_hold, note, renew))
 
-    def read_lock(self, name: str, *, timeout: Seconds | None = None, ttl: Seconds | None = None,
+    def shared_lock(self, name: str, *, timeout: Seconds | None = None, ttl: Seconds | None = None,
+                    max_hold: Seconds | None = None, note: str = "",
+                    renew: bool | None = None) -> Lock:
+        """The readers' side of a lock with readers and writers. Arguments as for lock()."""
+        terms = _terms(_library.SHARED, ttl, max_hold, note, renew)
+        return Lock(lambda: self, name, timeout, terms)
+
+    def exclusive_lock(self, name: str, *, timeout: Seconds | None = None,
+                       ttl: Seconds | None = None, max_hold: Seconds | None = None, note: str = "",
+                       renew: bool | None = None) -> Lock:
+        """The writer's side of a lock with readers and writers. Arguments as for lock()."""
+        terms = _terms(_library.EXCLUSIVE, ttl, max_hold, note, renew)
+        return Lock(lambda: self, name, timeout, terms)
+
+    def semaphore(self, name: str, total_permits: int, *, permits: int = 1,
+                  timeout: Seconds | None = None, ttl: Seconds | None = None,
                   max_hold: Seconds | None = None, note: str = "",
                   renew: bool | None = None) -> Lock:
-        """The readers' side of a lock with readers and writers. Arguments as for lock()."""
-        return Lock(lambda: self, name, timeout, _terms(_library.READ, ttl, max_hold, note, renew))
-
-    def write_lock(self, name: str, *, timeout: Seconds | None = None, ttl: Seconds | None = None,
-                   max_hold: Seconds | None = None, note: str = "",
-                   renew: bool | None = None) -> Lock:
-        """The writer's side of a lock with readers and writers. Arguments as for lock()."""
-        return Lock(lambda: self, name, timeout, _terms(_library.WRITE, ttl, max_hold, note, renew))
-
-    def semaphore(self, name: str, total: int, *, permits: int = 1, timeout: Seconds | None = None,
-                  ttl: Seconds | None = None, max_hold: Seconds | None = None, note: str = "",
-                  renew: bool | None = None) -> Lock:
-        """Acquires `permits` of the `total` permits of a semaphore. Others as for lock()."""
-        for what, number in (("total", total), ("permits", permits)):
+        """Acquires `permits` of the `total_permits` of a semaphore. Others as for lock()."""
+        for what, number in (("total_permits", total_permits), ("permits", permits)):
             if not 1 <= number <= 1_000_000:
                 raise BadOptionError(f"{what} is {number}; it must be 1 to 1,000,000")
         terms = _terms(_library.PERMIT, ttl, max_hold, note, renew)
-        terms = {**terms, "permits": permits, "total_permits": total}
+        terms = {**terms, "permits": permits, "total_permits": total_permits}
         return Lock(lambda: self, name, timeout, terms)
 
     def is_held(self, name: str) -> bool:

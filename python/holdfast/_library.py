@@ -15,7 +15,7 @@ from ._errors import CLASS_OF_CODE, Error
 VERSION = "0.1.0"
 _ABI = VERSION.rsplit(".", 1)[0]  # the soname of the library ends with it
 
-MUTEX, READ, WRITE, PERMIT = range(4)  # holdfast_mode
+MUTEX, SHARED, EXCLUSIVE, PERMIT = range(4)  # holdfast_mode
 RENEW_DEFAULT, RENEW_AUTOMATIC, RENEW_MANUAL = range(3)  # holdfast_renewal
 NEVER_MS = 2**63 - 1
 

@@ -309,14 +309,14 @@ std::shared_lock<shared_mutex> shared_mutex::lock_down(std::unique_lock<shared_m
   return std::shared_lock<shared_mutex>(*this, std::adopt_lock);
 }
 
-std::uint32_t semaphore::permits() const noexcept { return permits_in_all(); }
+std::uint32_t semaphore::total_permits() const noexcept { return permits_in_all(); }
 
-std::uint32_t semaphore::checked(std::uint32_t permits) {
-  if (permits == 0 || permits > permits_max)
+std::uint32_t semaphore::checked(std::uint32_t total_permits) {
+  if (total_permits == 0 || total_permits > permits_max)
     base::fail(errc::bad_option, "semaphore",
-               "it has " + std::to_string(permits) + " permits; give 1 to " +
+               "it has " + std::to_string(total_permits) + " permits; give 1 to " +
                    std::to_string(permits_max));
-  return permits;
+  return total_permits;
 }
 
 }  // namespace holdfast::inline v0

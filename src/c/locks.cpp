@@ -33,7 +33,7 @@ struct acquire_of_c {
     return within ? lock.try_acquire_for(*within, terms(), stop) : lock.acquire(terms(), stop);
   }
 
-  lease of_reader(const shared_mutex& lock) const {
+  lease shared_of(const shared_mutex& lock) const {
     return within ? lock.try_acquire_shared_for(*within, terms(), stop)
                   : lock.acquire_shared(terms(), stop);
   }
@@ -44,8 +44,8 @@ struct acquire_of_c {
       refuse_option(operation, "options->total_permits has a meaning with HOLDFAST_PERMIT only");
     switch (options.mode) {
       case HOLDFAST_MUTEX: return of(c.mutex(name));
-      case HOLDFAST_READ: return of_reader(c.shared_mutex(name));
-      case HOLDFAST_WRITE: return of(c.shared_mutex(name));
+      case HOLDFAST_SHARED: return shared_of(c.shared_mutex(name));
+      case HOLDFAST_EXCLUSIVE: return of(c.shared_mutex(name));
       case HOLDFAST_PERMIT: return of(c.semaphore(name, options.total_permits));
     }
     refuse_option(operation, "options->mode is not a holdfast_mode");

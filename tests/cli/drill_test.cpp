@@ -90,6 +90,30 @@ TEST(drill_figures, a_margin_counts_from_the_deadline_of_a_killed_or_lost_holder
   }
 }
 
+TEST(drill_figures, a_notice_is_compared_with_the_deadline_and_with_the_grant_of_another_process) {
+  const std::string lost = "w1.0 L acquire 10 20 ok 1 90\n"
+                           "w1.0 L notice 105 105 lost 1 -\n"
+                           "w1.0 L check 130 131 lost 1 100\n";
+  const auto figures = figures_in(lost + "w2.0 L acquire 30 140 ok 2 -\n");
+  ASSERT_EQ(figures.notices_before_grant.size(), 1u);
+  EXPECT_EQ(figures.notices_before_grant[0].count(), 35);
+  ASSERT_EQ(figures.notices_after_deadline.size(), 1u);
+  EXPECT_EQ(figures.notices_after_deadline[0].count(), 5) << "after the deadline of the last check";
+  EXPECT_EQ(figures.calls, 3u);
+  const auto late = figures_in(lost + "w2.0 L acquire 30 103 ok 2 -\n").notices_before_grant;
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].count(), -2);
+  EXPECT_TRUE(figures_in(lost + "w1.1 L acquire 30 140 ok 2 -\n").notices_before_grant.empty());
+}
+
+TEST(drill_figures, a_holder_that_died_has_no_notice) {
+  const auto killed = figures_in("w1.0 L acquire 10 20 ok 1 100\n"
+                                 "w1 - kill 50 60 ok 0 -\n"
+                                 "w2.0 L acquire 30 140 ok 2 -\n");
+  EXPECT_TRUE(killed.notices_before_grant.empty());
+  EXPECT_TRUE(killed.notices_after_deadline.empty());
+}
+
 TEST(drill_figures, two_holders_and_stale_writes_are_counted) {
   const auto overlap = figures_in("w1.0 L acquire 10 20 ok 1 -\n"
                                   "w2.0 L acquire 30 40 ok 2 -\n");
@@ -101,10 +125,23 @@ TEST(drill_figures, two_holders_and_stale_writes_are_counted) {
   const auto refused = figures_in(later + "w1.0 L write 60 60 refused 1 -\n");
   EXPECT_EQ(refused.stale_writes, 0u);
   EXPECT_EQ(refused.refused_writes, 1u);
+  EXPECT_EQ(refused.writes, 2u);
   EXPECT_EQ(figures_in("w1.0 L acquire 10 20 ok 2 25\n"
                        "w2.0 L acquire 30 40 ok 1 -\n")
                 .other_violations,
             1u);
+}
+
+TEST(drill_figures, planted_writes_are_counted_apart) {
+  const auto both = figures_in("w2.0 L write 50 50 ok 2 -\n"
+                               "w1.0 L write 60 60 refused 1 -\n"
+                               "w1.0 L write 70 70 refused 1 - planted\n"
+                               "w2.0 L write 80 80 ok 2 - planted\n");
+  EXPECT_EQ(both.writes, 2u);
+  EXPECT_EQ(both.refused_writes, 1u);
+  EXPECT_EQ(both.planted_writes, 2u);
+  EXPECT_EQ(both.refused_planted_writes, 1u);
+  EXPECT_EQ(both.stale_writes, 0u);
 }
 
 TEST(drill_figures, a_quantile_is_a_value_that_was_measured) {

@@ -191,7 +191,7 @@ TEST_F(redis, break_takes_an_id_that_others_have_written) {
   server_->command({"SET", "job", id});
   EXPECT_EQ(holder_shown(), "a%20%25%0A%FF");
   const auto json = output_of({"holders", "--json", "job"}, 0);
-  for (const char* unknown : {"pid", "held_ms", "expires_in_ms", "token"})
+  for (const char* unknown : {"pid", "held_for_ms", "expires_in_ms", "token"})
     EXPECT_NE(json.find('"' + std::string(unknown) + "\":null"), json.npos) << unknown << json;
   output_of({"break", "job", "--owner", "a%20%25%0A%FF"}, 0);
   EXPECT_EQ(output_of({"holders", "job"}, 1), "job: free\n");

@@ -29,7 +29,7 @@ void inspect_shows_the_holder_and_its_note(fixture& on) {
   EXPECT_FALSE(shown.owner.empty());
   EXPECT_TRUE(shown.token == 0 || shown.token == lease.token()) << shown.token;
   EXPECT_TRUE(shown.pid == 0 || shown.pid == ::getpid()) << shown.pid;
-  EXPECT_GE(shown.held, std::chrono::milliseconds(0));
+  EXPECT_GE(shown.held_for, std::chrono::milliseconds(0));
   if (on.has_ttl())
     EXPECT_LE(shown.expires_in, std::chrono::seconds(30));
   else

@@ -22,7 +22,7 @@ void as_many_hold_permits_as_there_are(fixture& on) {
   EXPECT_TRUE(second);
   EXPECT_NE(token_of(other->ask("try 1of3:job")), 0);
   EXPECT_FALSE(take(client, 1, 3)) << "a fourth of three";
-  EXPECT_EQ(client.semaphore("job", 3).permits(), 3u);
+  EXPECT_EQ(client.semaphore("job", 3).total_permits(), 3u);
   first.release();
   EXPECT_TRUE(take(client, 1, 3));
   EXPECT_EQ(other->ask("held 1of3:job"), "yes");

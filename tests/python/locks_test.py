@@ -133,7 +133,8 @@ class Locks(StoreTest):
 
     def test_readers_share_and_exclude_a_writer(self):
         try:
-            read, write = self.client.read_lock(self.name()), self.other.write_lock(self.name())
+            read = self.client.shared_lock(self.name())
+            write = self.other.exclusive_lock(self.name())
             one = read.acquire(timeout=LONGEST)
         except holdfast.UnsupportedError as error:
             self.skipTest(str(error))

@@ -44,8 +44,8 @@ class Package(unittest.TestCase):
         for structure, ours in (("holdfast_open_options", _library.OpenOptions),
                                 ("holdfast_acquire_options", _library.AcquireOptions)):
             self.assertEqual(members(structure), [name for name, _ in ours._fields_])
-        for name, number in (("MUTEX", _library.MUTEX), ("READ", _library.READ),
-                             ("WRITE", _library.WRITE), ("PERMIT", _library.PERMIT),
+        for name, number in (("MUTEX", _library.MUTEX), ("SHARED", _library.SHARED),
+                             ("EXCLUSIVE", _library.EXCLUSIVE), ("PERMIT", _library.PERMIT),
                              ("RENEW_DEFAULT", _library.RENEW_DEFAULT),
                              ("RENEW_AUTOMATIC", _library.RENEW_AUTOMATIC),
                              ("RENEW_MANUAL", _library.RENEW_MANUAL)):

@@ -89,8 +89,8 @@ class prober {
       found.host = r->host;
       found.token = r->number << 10;
       found.pid = r->pid;
-      found.held = std::max(std::chrono::milliseconds{},
-                            std::chrono::floor<std::chrono::milliseconds>(wall_ - r->since));
+      found.held_for = std::max(std::chrono::milliseconds{},
+                                std::chrono::floor<std::chrono::milliseconds>(wall_ - r->since));
       if (bytes_taken > 0) found.mode = r->as.how;
       if (found.mode == lock_mode::permit) {
         found.permits = bytes_taken;

@@ -20,7 +20,7 @@ holder describe(const entry& e, const member& m, time_point now, const base::pro
   h.host = me.host;
   h.pid = me.pid;
   h.token = m.number * turns_per_number;
-  h.held = std::chrono::floor<milliseconds>(now - m.since);
+  h.held_for = std::chrono::floor<milliseconds>(now - m.since);
   const bool runs_out = m.lapses - now < forever / 2;
   h.expires_in = runs_out ? std::chrono::floor<milliseconds>(m.lapses - now) : milliseconds::max();
   h.waiting = e.more ? static_cast<int>(e.more->queue.size()) : 0;

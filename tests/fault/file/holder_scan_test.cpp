@@ -28,7 +28,7 @@ TEST(file_census, shows_who_holds_and_only_what_is_held) {
   EXPECT_FALSE(all[0].host.empty());
   EXPECT_FALSE(all[0].owner.empty());
   EXPECT_EQ(all[0].expires_in, std::chrono::milliseconds::max());
-  EXPECT_LT(all[0].held, std::chrono::hours{1});
+  EXPECT_LT(all[0].held_for, std::chrono::hours{1});
   EXPECT_EQ(all[1].name, "b");
   EXPECT_EQ(all[1].note, "");
   EXPECT_NE(all[0].owner, all[1].owner);

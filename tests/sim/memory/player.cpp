@@ -124,7 +124,7 @@ void memory_player::answer::on_result(std::vector<holder> all) {
   std::string line = "found";
   for (const holder& h : all)
     line += ' ' + h.name + ' ' + h.owner + ' ' + h.note + ' ' + std::to_string(h.token) + ' ' +
-            std::to_string(h.permits) + ' ' + std::to_string(h.held.count()) + ' ' +
+            std::to_string(h.permits) + ' ' + std::to_string(h.held_for.count()) + ' ' +
             std::to_string(h.expires_in.count()) + ' ' + std::to_string(h.waiting);
   home.note(line);
 }

@@ -105,7 +105,7 @@ TEST(a_semaphore, of_no_permits_or_too_many_is_refused) {
     EXPECT_EQ(got, errc::bad_option);
   }
   const auto pool = client.semaphore("pool", 3);
-  EXPECT_EQ(pool.permits(), 3u);
+  EXPECT_EQ(pool.total_permits(), 3u);
   std::error_code ec;
   for (const std::uint32_t wrong : {0u, 4u}) {
     EXPECT_FALSE(pool.acquire({.permits = wrong}, {}, ec));

@@ -55,8 +55,8 @@ TEST(c_leases, outlive_the_handle_of_their_client) {
 
 TEST(c_leases, of_readers_share_and_exclude_a_writer) {
   const auto c = opened("memory:");
-  const holdfast_acquire_options read{.size = sizeof read, .mode = HOLDFAST_READ};
-  const holdfast_acquire_options write{.size = sizeof write, .mode = HOLDFAST_WRITE};
+  const holdfast_acquire_options read{.size = sizeof read, .mode = HOLDFAST_SHARED};
+  const holdfast_acquire_options write{.size = sizeof write, .mode = HOLDFAST_EXCLUSIVE};
   auto one = acquired(c, "x", &read);
   auto two = acquired(c, "x", &read);
   EXPECT_EQ(attempt(c, "x", &write), HOLDFAST_TIMED_OUT);

@@ -113,6 +113,14 @@ TEST(checker_overlap, a_killed_process_may_have_released_after_its_last_record) 
             "");
 }
 
+TEST(checker_overlap, a_notice_is_no_record_of_the_killed_process) {
+  EXPECT_EQ(found("7.1 L acquire 10 20 ok 1 -\n"
+                  "7.2 L acquire 15 40 ok 2 -\n"
+                  "7.1 M notice 45 45 lost 9 -\n"
+                  "7 - kill 50 55 ok 0 -\n"),
+            "");
+}
+
 TEST(checker_overlap, a_check_inside_the_claim_of_another_is_reported) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 -\n"
                   "a L check 30 31 unknown 1 -\n"

@@ -62,7 +62,7 @@ TEST(history_format, a_lease_without_a_deadline_has_a_dash) {
 }
 
 TEST(history_format, every_operation_and_result_comes_back_as_written) {
-  for (int what = 0; what <= static_cast<int>(operation::kill); ++what) {
+  for (int what = 0; what <= static_cast<int>(operation::notice); ++what) {
     for (int outcome = 0; outcome <= static_cast<int>(result::lost); ++outcome) {
       auto r = sample();
       r.what = static_cast<operation>(what);
@@ -70,6 +70,14 @@ TEST(history_format, every_operation_and_result_comes_back_as_written) {
       EXPECT_EQ(parse_line(to_line(r)), r) << to_line(r);
     }
   }
+}
+
+TEST(history_format, a_planted_write_comes_back_as_written) {
+  auto r = sample();
+  r.what = operation::write;
+  r.planted = true;
+  EXPECT_EQ(to_line(r), "412.7 nightly write 1000 2000 ok 77 5000 planted");
+  EXPECT_EQ(parse_line(to_line(r)), r);
 }
 
 TEST(history_format, a_name_of_any_bytes_comes_back_as_written) {

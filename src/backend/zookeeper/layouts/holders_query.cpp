@@ -35,7 +35,7 @@ void holders_query::fill(holder& h, const node_data& node, node_owner who) const
   h.note = std::move(who.note);
   h.token = node.stat.czxid * turns_per_grant;
   const auto wall = std::chrono::duration_cast<milliseconds>(env().wall());
-  h.held = std::max(wall - milliseconds{node.stat.ctime_ms}, milliseconds{0});
+  h.held_for = std::max(wall - milliseconds{node.stat.ctime_ms}, milliseconds{0});
 }
 
 void holders_query::read(std::size_t, const reply& r, time_point now) {

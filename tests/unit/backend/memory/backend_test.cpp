@@ -22,7 +22,7 @@ TEST_F(memory_backend, inspect_shows_the_holder_and_the_number_of_waiters) {
   EXPECT_EQ(all[0].name, "a");
   EXPECT_EQ(all[1].name, "b");
   EXPECT_EQ(all[1].note, "the note");
-  EXPECT_EQ(all[1].held, 1s);
+  EXPECT_EQ(all[1].held_for, 1s);
   EXPECT_EQ(all[1].expires_in, 9s);
   EXPECT_EQ(all[1].waiting, 1);
   EXPECT_EQ(all[1].token / 1024, a.heard.grant.number);

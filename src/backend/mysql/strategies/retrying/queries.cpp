@@ -33,7 +33,7 @@ holder read_holder(const sql_reply& r, std::size_t row, std::size_t own) {
   h.note = r.cell(row, 3);
   h.host = r.cell(row, 4);
   h.pid = r.number(row, 5);
-  h.held = from_us(r.number(row, 6));
+  h.held_for = from_us(r.number(row, 6));
   h.expires_in = r.is_null(row, 7) ? h.expires_in.max() : from_us(r.number(row, 7));
   if (is_of_member(r, row)) {
     h.total_permits = static_cast<std::uint32_t>(r.number(row, 9));

@@ -204,7 +204,7 @@ class inspection final : public admin_query<std::vector<holder>> {
     h.token = std::clamp(whole(grant.substr(number_at)), std::int64_t{0}, number_max - 1) * turns;
     h.note = about;
     const auto now = std::chrono::floor<std::chrono::milliseconds>(env().wall());
-    h.held = std::max(std::chrono::milliseconds{0}, now - since);
+    h.held_for = std::max(std::chrono::milliseconds{0}, now - since);
   }
 
   const std::string key_prefix_;  // of every lock

@@ -58,7 +58,7 @@ TEST_F(redis_inspection, shows_a_holder_with_all_that_is_stored_about_it) {
   EXPECT_EQ(found[0].host, "host");
   EXPECT_EQ(found[0].pid, 7);
   EXPECT_EQ(found[0].note, "a|note") << "a note may have the separator in it";
-  EXPECT_EQ(found[0].held, 10s);
+  EXPECT_EQ(found[0].held_for, 10s);
   EXPECT_EQ(found[0].expires_in, 10s);
   EXPECT_EQ(found[0].waiting, 2);
   EXPECT_EQ(found[0].mode, lock_mode::exclusive);
@@ -80,7 +80,7 @@ TEST_F(redis_inspection, makes_nothing_of_what_is_stored_in_another_form) {
     const auto found = c.holders("job");
     ASSERT_EQ(found.size(), 1u) << about;
     EXPECT_EQ(found[0].owner, owner) << about;
-    EXPECT_GE(found[0].held, 0ms) << about;
+    EXPECT_GE(found[0].held_for, 0ms) << about;
   }
 }
 
