@@ -18,7 +18,7 @@ using testkit::redis_server;
 
 namespace {
 
-constexpr auto redis_outage = 3s, snapshot_bound = 10s, script_bound = 10s;
+constexpr auto redis_outage = 3s, snapshot_bound = 10s, script_bound = 10s, end_bound = 20s;
 
 using redis_words = std::vector<std::string>;
 
@@ -31,12 +31,31 @@ redis_reply send_again(redis_server& server, const redis_words& command) {
   }
 }
 
+// The end of a fault: a server that is killed before forgets the fault.
+void send_until_answered(redis_server& server, const redis_words& command) {
+  const auto until = std::chrono::steady_clock::now() + end_bound;
+  for (;;) {
+    try {
+      server.command(command);
+      return;
+    } catch (const testkit::redis_silent&) {
+      if (std::chrono::steady_clock::now() >= until) throw;
+    }
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
 // From the first commands to the last one.
 void for_a_while(redis_server& server, const std::vector<redis_words>& begin,
                  const redis_words& end, std::chrono::milliseconds time) {
-  for (const redis_words& command : begin) send_again(server, command);
+  try {
+    for (const redis_words& command : begin) send_again(server, command);
+  } catch (const testkit::redis_silent&) {
+    send_until_answered(server, end);
+    throw;
+  }
   std::this_thread::sleep_for(time);
-  send_again(server, end);
+  send_until_answered(server, end);
 }
 
 std::function<void(dice&)> with_commands(server_choice choose, std::chrono::milliseconds longest,
