@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "contention/worker.hpp"
+#include "testkit/broken_pipe.hpp"
 
 namespace holdfast::contention {
 
@@ -97,11 +98,17 @@ void workers::kill_one(dice& d) {
   add();
 }
 
-void workers::cut_one(dice& d) { send(all_[d.below(all_.size())], cut_letter); }
+// A worker that crashes before it receives the letter is replaced at the next fault, or reported by
+// finish().
+void workers::cut_one(dice& d) {
+  replace_the_crashed();
+  (void)send(all_[d.below(all_.size())], cut_letter);
+}
 
-void workers::send(const worker& one, char letter) {
+bool workers::send(const worker& one, char letter) {
   const std::array<char, 2> line = {letter, '\n'};
-  (void)!::write(one.input, line.data(), line.size());
+  const testkit::without_broken_pipe_signal guard;
+  return ::write(one.input, line.data(), line.size()) == std::ssize(line);
 }
 
 std::string workers::report_of(const worker& one) const {
@@ -120,12 +127,13 @@ std::vector<std::string> workers::complaints_of(const worker& one) const {
 
 std::vector<std::string> workers::wait_until_recovered(std::chrono::milliseconds bound,
                                                        bool in_order) {
-  for (const worker& one : all_) send(one, calm_letter);
-  std::vector<const worker*> waited;
-  for (const worker& one : all_) waited.push_back(&one);
+  std::vector<const worker*> waited;  // finish() reports those that have crashed
+  for (const worker& one : all_)
+    if (send(one, calm_letter)) waited.push_back(&one);
+  const std::size_t living = waited.size();
   const auto until = std::chrono::steady_clock::now() + bound;
   const auto has_recovered = [&] {
-    return waited.empty() || (!in_order && waited.size() < all_.size());
+    return waited.empty() || (!in_order && waited.size() < living);
   };
   while (!has_recovered() && std::chrono::steady_clock::now() < until) {
     std::erase_if(waited, [this](const worker* one) {

@@ -53,7 +53,7 @@ class workers {
   void stop_some(dice&);
   void kill_one(dice&);
   void cut_one(dice&);
-  static void send(const worker&, char letter);
+  static bool send(const worker&, char letter);  // false: it has crashed
   std::string report_of(const worker&) const;
   std::vector<std::string> complaints_of(const worker&) const;
 

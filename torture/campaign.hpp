@@ -29,6 +29,7 @@ struct campaign_result {
   // Overlaps and tokens that do not grow, while the backend makes no promise.
   std::uint64_t excused = 0;
   std::map<std::string, std::uint64_t> faults;
+  std::vector<std::string> not_played;  // of deployment
   std::vector<std::string> violations;
   std::string history;  // where it is kept; "": it is not
 };

@@ -2,33 +2,51 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include <cstddef>
 #include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "testkit/servers/mariadb_server.hpp"
 #include "testkit/servers/redis_server.hpp"
-#include "testkit/servers/scratch_folder.hpp"
+#include "testkit/servers/small_disk.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
+#include "torture/disk_faults.hpp"
 
 namespace holdfast::torture {
 namespace {
 
+constexpr std::size_t kilobytes_for_locks = 256;  // a file takes four of them
+
 // Locks in files: no server, and no network.
 class file_deployment final : public deployment {
  public:
-  std::string url() const override { return "file://" + folder_.path().string() + "?unlink=1"; }
+  std::string url() const override { return "file://" + disk_.path() + "?unlink=1"; }
 
   std::vector<fault> server_faults() override {
-    return {{"store.prune", [this](dice&) {
-               std::error_code ec;
-               client::open(url()).prune(ec);
-             }}};
+    std::vector<fault> all{{"store.prune", [this](dice&) {
+                              std::error_code ec;
+                              client::open(url()).prune(ec);
+                            }}};
+    // While it is full no lock gets a new file, and those in use keep theirs.
+    if (disk_.is_mounted()) {
+      all.push_back({"disk.full", [this](dice& d) { fill_for_a_while(disk_, d); }});
+      all.push_back({"disk.read-only", [this](dice& d) { forbid_writes_for_a_while(disk_, d); }});
+    }
+    return all;
+  }
+
+  std::vector<std::string> not_played() const override {
+    if (disk_.is_mounted()) return {};
+    return {disk_not_filled, disk_always_writable};
   }
 
   std::vector<std::string> left_behind() override {
     std::error_code ec;
     client::open(url()).prune(ec);
     std::vector<std::string> lines;
-    for (const auto& each : std::filesystem::directory_iterator(folder_.path())) {
+    for (const auto& each : std::filesystem::directory_iterator(disk_.path())) {
       const auto name = each.path().filename().string();
       if (name.find(".lock") != std::string::npos) lines.push_back("the file " + name);
     }
@@ -36,7 +54,7 @@ class file_deployment final : public deployment {
   }
 
  private:
-  testkit::scratch_folder folder_;
+  testkit::small_disk disk_{kilobytes_for_locks};
 };
 
 }  // namespace

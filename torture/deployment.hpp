@@ -29,6 +29,8 @@ class deployment {
   // Each leaves the servers as they were before, or in a state from which they recover by
   // themselves. Not during wait_until_healthy().
   virtual std::vector<fault> server_faults() { return {}; }
+  // The faults that this machine does not permit: "NAME: REASON".
+  virtual std::vector<std::string> not_played() const { return {}; }
   // Throws std::runtime_error when the servers do not recover.
   virtual void wait_until_healthy() {}
   // What clients have left in the store although all are closed and all leases have expired: a line

@@ -1,7 +1,8 @@
 // A MariaDB server, for each strategy.
-#include <holdfast/client.hpp>
+#include <holdfast/holdfast.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "testkit/servers/mariadb_server.hpp"
+#include "testkit/servers/small_disk.hpp"
 #include "torture/deployment.hpp"
+#include "torture/disk_faults.hpp"
 
 namespace holdfast::torture {
 
@@ -20,14 +23,19 @@ using testkit::sql_result;
 namespace {
 
 constexpr auto mariadb_outage = 3s;
+// Longer than a lease, and short: a statement that waits with a timeout waits for so much longer.
+constexpr auto mariadb_clock_step = 3s;
 
 class mariadb final : public deployment {
  public:
   // `excuse`: how long after the end of a connection two may hold. The server frees the lock of a
-  // connection at once, and its client may only notice when its lease ends.
+  // connection at once, and its client may only notice when its lease ends. 0: the strategy has
+  // leases, which end by the server's clock.
   mariadb(std::string strategy, std::chrono::milliseconds excuse)
       : terms_(common_options() + "&strategy=" + std::move(strategy)), excuse_(excuse) {
     links_.emplace_back(server_.port());
+    // Creates the tables, which a full disk may leave half created.
+    client::open(url()).mutex(names.warm_up()).acquire().release();
   }
 
   std::string url() const override { return server_.url() + terms_; }
@@ -39,20 +47,36 @@ class mariadb final : public deployment {
   }
 
   std::vector<fault> server_faults() override {
-    return {{"server.kill",
-             [this](dice& d) {
-               server_.kill_hard();
-               std::this_thread::sleep_for(d.between(1s, 2s));  // see mariadb_server::restart()
-               server_.start();
-             },
-             excuse_},
-            {"server.stop",
-             [this](dice& d) {
-               server_.stop();
-               std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
-               server_.go_on();
-             }},
-            {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_}};
+    std::vector<fault> all{{"server.kill", [this](dice& d) { kill_and_start(d); }, excuse_},
+                           {"server.stop",
+                            [this](dice& d) {
+                              server_.stop();
+                              std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
+                              server_.go_on();
+                            }},
+                           {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_},
+                           {"password.change", [this](dice& d) { change_password(d); }, excuse_},
+                           {"clients.limit", [this](dice& d) { limit_clients(d); }, excuse_},
+                           {"server.read-only", [this](dice& d) { forbid_writes(d); }, excuse_}};
+    if (has_leases())
+      all.push_back({"server.clock", [this](dice& d) { step_clock(d); }, lease_ttl});
+    if (disk_.is_mounted())
+      all.push_back({"disk.full", [this](dice& d) { fill_for_a_while(disk_, d); }, excuse_});
+    for (fault& each : all)
+      each.strike = [this, strike = std::move(each.strike)](dice& d) {
+        try {
+          strike(d);
+        } catch (const testkit::sql_error& e) {
+          if (e.code < first_client_error) throw;
+        }
+        revive();
+      };
+    return all;
+  }
+  void wait_until_healthy() override { revive(); }
+  std::vector<std::string> not_played() const override {
+    if (disk_.is_mounted()) return {};
+    return {disk_not_filled};
   }
 
   std::vector<std::string> left_behind() override {
@@ -79,6 +103,40 @@ class mariadb final : public deployment {
   }
 
  private:
+  static constexpr std::size_t kilobytes = 128 * 1024;
+  static constexpr unsigned first_client_error = 2000;  // 2006, 2013: no connection
+
+  void kill_and_start(dice& d) {
+    server_.kill_hard();
+    std::this_thread::sleep_for(d.between(1s, 2s));  // see mariadb_server::restart()
+    server_.start();
+  }
+  // A server that has ended for want of room is started again.
+  void revive() {
+    try {
+      server_.query("SELECT 1");
+    } catch (const testkit::sql_error&) {
+      server_.kill_hard();
+      std::this_thread::sleep_for(1s);  // see mariadb_server::restart()
+      server_.start();
+    }
+  }
+  // Pinned locks end, since their clients leave a server that is read-only. Where a statement waits
+  // for a row for too long, the server stays as it is.
+  void forbid_writes(dice& d) {
+    server_.query("SET SESSION lock_wait_timeout=3");
+    try {
+      server_.query("SET GLOBAL read_only=1");
+      std::this_thread::sleep_for(d.between(50ms, 2s));
+    } catch (const testkit::sql_error&) {}
+    server_.query("SET GLOBAL read_only=0");
+  }
+  void step_clock(dice& d) {
+    server_.set_clock(d.one_in(2) ? mariadb_clock_step : -mariadb_clock_step);
+    std::this_thread::sleep_for(d.between(100ms, 2s));
+    server_.set_clock(0ms);
+  }
+  bool has_leases() const { return excuse_ == 0ms; }
   void expect_one_row_for_each_lock(const std::string& table, std::vector<std::string>& lines) {
     const auto rows = server_.query("SELECT COUNT(*) FROM test." + table).text();
     if (std::stoul(rows) > lock_count)
@@ -90,17 +148,41 @@ class mariadb final : public deployment {
   }
   void kill_one(dice& d) {
     const sql_result all = connections();
-    if (all.rows.empty()) return;
+    if (!all.rows.empty()) kill(all.rows[d.below(all.rows.size())].at(0).value_or("0"));
+  }
+  void kill(const std::string& connection) {
     try {
-      server_.query("KILL " + all.rows[d.below(all.rows.size())].at(0).value_or("0"));
+      server_.query("KILL " + connection);
     } catch (const testkit::sql_error&) {
       // It has just ended.
     }
   }
+  void kill_all() {
+    for (const auto& row : connections().rows) kill(row.at(0).value_or("0"));
+  }
+  // No more than the server accepts at least, and fewer than the workers need.
+  void limit_clients(dice& d) {
+    server_.query("SET GLOBAL max_connections=10");
+    kill_all();
+    std::this_thread::sleep_for(d.between(50ms, 2s));
+    server_.query("SET GLOBAL max_connections=DEFAULT");
+  }
+  void change_password(dice& d) {
+    set_password("another");
+    kill_all();
+    std::this_thread::sleep_for(d.between(50ms, 2s));
+    set_password(mariadb_server::password);
+  }
+  void set_password(const std::string& password) {
+    server_.query(std::string("ALTER USER ") + mariadb_server::user +
+                  "@'127.0.0.1' IDENTIFIED BY '" + password + '\'');
+  }
 
   const std::string terms_;
   const std::chrono::milliseconds excuse_;
-  mariadb_server server_;
+  testkit::small_disk disk_{kilobytes};
+  mariadb_server server_{{.clock_shim = has_leases(),
+                          .data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
 };
 
 }  // namespace

@@ -1,15 +1,20 @@
 // Redis servers that nothing replaces: one, several shards, the masters of a Redlock.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "testkit/servers/redis_shards.hpp"
 #include "testkit/servers/redlock_servers.hpp"
+#include "testkit/servers/small_disk.hpp"
 #include "torture/deployment.hpp"
+#include "torture/disk_faults.hpp"
 #include "torture/redis_faults.hpp"
 
 namespace holdfast::torture {
@@ -23,15 +28,18 @@ namespace {
 const std::string redis_terms = "&retry-base=10ms";
 
 // Each write is on the disk before its reply: a killed server loses none.
-const redis_options durable_server{.durable = true};
+const redis_options durable_server{.durable = true, .clock_shim = true};
 
 class independent_servers : public deployment {
  public:
   std::vector<fault> server_faults() override {
     const auto any = any_server();
     std::vector<fault> all = redis_commands(any, 2s);
+    std::ranges::move(redis_refusals(any, 2s), std::back_inserter(all));
     all.push_back(redis_kill(any));
     all.push_back(redis_stop(any));
+    all.push_back(redis_client_limit(any, 2s));
+    all.push_back(redis_long_script(any, 1s));
     return all;
   }
 
@@ -57,6 +65,11 @@ class independent_servers : public deployment {
   }
 };
 
+// Leases that are lost are believed in for a ttl. Tokens continue above the clock, which may have
+// been ahead before the loss.
+constexpr std::chrono::milliseconds loss_excuse = lease_ttl + redis_clock_step;
+
+// Its file is rewritten long before it fills the disk.
 class one_redis final : public independent_servers {
  public:
   one_redis() { open_links(); }
@@ -65,9 +78,44 @@ class one_redis final : public independent_servers {
     return links_.front().url() + common_options() + redis_terms;
   }
 
+  std::vector<fault> server_faults() override {
+    std::vector<fault> all = independent_servers::server_faults();
+    all.push_back(redis_demotion(any_server(), 2s));
+    all.push_back(redis_clock(any_server(), lease_ttl));
+    all.push_back({"server.emptied", [this](dice&) { server_.restart(false); }, loss_excuse});
+    all.push_back({"keys.flush", [this](dice&) { server_.command({"FLUSHALL"}); }, loss_excuse});
+    if (disk_.is_mounted()) all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }});
+    return all;
+  }
+  std::vector<std::string> not_played() const override {
+    if (disk_.is_mounted()) return {};
+    return {disk_not_filled};
+  }
+
  private:
+  static constexpr std::size_t kilobytes = 64 * 1024;
+
   std::vector<redis_server*> servers() override { return {&server_}; }
-  redis_server server_{durable_server};
+  // With appendfsync always a server ends when it cannot write, before it replies.
+  void fill_disk(dice& d) {
+    fill_for_a_while(disk_, d);
+    if (replies()) return;
+    server_.kill_hard();
+    server_.start();
+  }
+  bool replies() {
+    try {
+      return server_.command({"PING"}).text == "PONG";
+    } catch (const testkit::redis_silent&) {
+      return false;
+    }
+  }
+
+  testkit::small_disk disk_{kilobytes};
+  redis_server server_{{.durable = true,
+                        .clock_shim = true,
+                        .config = {"auto-aof-rewrite-min-size 8mb"},
+                        .data_folder = disk_.path()}};
 };
 
 class shards final : public independent_servers {
@@ -81,6 +129,13 @@ class shards final : public independent_servers {
     return "redis+shards://" + addresses_of(links_) + terms();
   }
 
+  std::vector<fault> server_faults() override {
+    std::vector<fault> all = independent_servers::server_faults();
+    all.push_back(redis_demotion(any_server(), 2s));
+    all.push_back(redis_clock(any_server(), lease_ttl));
+    return all;
+  }
+
  private:
   static std::string terms() { return common_options() + redis_terms + "&names=a,b,c"; }
   std::vector<redis_server*> servers() override {
@@ -91,7 +146,7 @@ class shards final : public independent_servers {
   std::deque<redis_server> servers_;
 };
 
-// Up to two of five fail at a time.
+// Up to three of five fail at a time. None becomes a replica: it would not vote from then on.
 class redlock final : public independent_servers {
  public:
   redlock() { open_links(); }
@@ -102,27 +157,35 @@ class redlock final : public independent_servers {
 
   std::vector<fault> server_faults() override {
     std::vector<fault> all = independent_servers::server_faults();
-    all.push_back({"servers.two-killed", [this](dice& d) {
-                     const auto first = d.below(count);
-                     redis_server& one = servers_[first];
-                     redis_server& other = servers_[(first + 1 + d.below(count - 1)) % count];
-                     one.kill_hard();
-                     other.kill_hard();
-                     std::this_thread::sleep_for(d.between(50ms, 3s));
-                     one.start();
-                     other.start();
-                   }});
+    all.push_back({"servers.two-killed", [this](dice& d) { kill_some(2, d); }});
+    all.push_back({"servers.three-killed", [this](dice& d) { kill_some(3, d); }});
+    all.push_back({"server.emptied", [this](dice&) { servers_[unsafe].restart(false); }});
+    const auto the_unsafe = [this](dice&) -> redis_server& { return servers_[unsafe]; };
+    all.push_back(redis_clock(the_unsafe, lease_ttl));
     return all;
   }
 
  private:
   static constexpr std::size_t count = 5;
+  // The only one that loses locks: a majority that does may make two holders.
+  static constexpr std::size_t unsafe = 0;
+
+  void kill_some(std::size_t killed, dice& d) {
+    std::vector<redis_server*> all = servers();
+    for (std::size_t i = 0; i < killed; ++i) {
+      std::swap(all[i], all[i + d.below(count - i)]);
+      all[i]->kill_hard();
+    }
+    std::this_thread::sleep_for(d.between(50ms, 3s));
+    for (std::size_t i = 0; i < killed; ++i) all[i]->start();
+  }
   std::vector<redis_server*> servers() override {
     std::vector<redis_server*> all;
     for (std::size_t i = 0; i < count; ++i) all.push_back(&servers_[i]);
     return all;
   }
-  testkit::redlock_servers servers_{count};
+  testkit::redlock_servers servers_{count, testkit::redlock_servers::history::long_running,
+                                    durable_server};
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Redis servers that replace each other: Sentinel and Cluster.
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "testkit/servers/sentinel_servers.hpp"
 #include "torture/deployment.hpp"
 #include "torture/redis_faults.hpp"
+#include "torture/slot_moves.hpp"
 
 namespace holdfast::torture {
 
@@ -59,6 +61,7 @@ class sentinel final : public deployment {
     const auto master = [this](dice&) -> redis_server& { return all_.master(); };
     const auto replica = [this](dice& d) -> redis_server& { return a_replica(d); };
     std::vector<fault> all = redis_commands(master, down_after / 2);
+    std::ranges::move(redis_refusals(master, down_after / 2), std::back_inserter(all));
     fault killed = redis_kill(replica), stopped = redis_stop(replica);
     killed.name = "replica.kill";
     stopped.name = "replica.stop";
@@ -97,6 +100,12 @@ class sentinel final : public deployment {
                      one.kill();
                      rest(d);
                      one.start();
+                   }});
+    all.push_back({"sentinel.stop", [this](dice& d) {
+                     testkit::redis_sentinel& one = all_.sentinel(d.below(all_.sentinel_count()));
+                     one.stop();
+                     rest(d);
+                     one.go_on();
                    }});
     return all;
   }
@@ -143,6 +152,7 @@ class cluster final : public deployment {
   std::vector<fault> server_faults() override {
     const auto master = [this](dice& d) -> redis_server& { return all_.server(a_master(d)); };
     std::vector<fault> all = redis_commands(master, 1s);
+    std::ranges::move(redis_refusals(master, 1s), std::back_inserter(all));
     all.push_back({"master.kill", [this](dice& d) {
                      const auto former = a_master(d);
                      all_.server(former).kill_hard();
@@ -171,6 +181,15 @@ class cluster final : public deployment {
                      all_.server(one).start();
                      all_.wait_until_replica(one);
                    }});
+    all.push_back({"replica.stop", [this](dice& d) {
+                     const auto one = all_.replica_of(a_master(d));
+                     all_.server(one).stop();
+                     rest(d);
+                     all_.server(one).go_on();
+                     all_.wait_until_replica(one);
+                   }});
+    std::ranges::move(slot_moves(all_, [this](dice& d) { return a_slot(d); }),
+                      std::back_inserter(all));
     return all;
   }
 
@@ -192,12 +211,12 @@ class cluster final : public deployment {
     for (std::size_t i = 0; i < all_.server_count(); ++i) found.push_back(&all_.server(i));
     return found;
   }
-  // That of the slot of one of the locks.
-  std::size_t a_master(dice& d) {
-    const auto name =
-        d.one_in(2) ? names.mutex(d.below(mutex_count)) : names.shared(d.below(shared_count));
-    return all_.master_of_slot(all_.slot_of(name));
+  // That of one of the locks.
+  int a_slot(dice& d) {
+    return all_.slot_of(d.one_in(2) ? names.mutex(d.below(mutex_count))
+                                    : names.shared(d.below(shared_count)));
   }
+  std::size_t a_master(dice& d) { return all_.master_of_slot(a_slot(d)); }
 
   cluster_servers all_{{.servers = {.durable = true}}};
   std::string mapping_;

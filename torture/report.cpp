@@ -101,6 +101,7 @@ std::string to_text(const campaign_result& r) {
   line("writes", std::to_string(r.writes) + ", of which the fence refused " +
                      std::to_string(r.refused_writes));
   for (const auto& [name, count] : r.faults) line(name, std::to_string(count));
+  for (const std::string& reason : r.not_played) line("not played", reason);
   if (r.excused != 0)
     line("excused", std::to_string(r.excused) + " while this backend makes no promise");
   line("violations", std::to_string(r.violations.size()));

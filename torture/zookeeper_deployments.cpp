@@ -119,6 +119,7 @@ class three_zookeepers final : public deployment {
         {"leader.stop", [this](dice& d) { stop_and_go_on(all_.at(all_.leader()), d); }},
         {"follower.kill", [this](dice& d) { kill_and_start(all_.at(all_.follower()), d); }},
         {"follower.stop", [this](dice& d) { stop_and_go_on(all_.at(all_.follower()), d); }},
+        {"servers.two-killed", [this](dice& d) { kill_the_quorum(d); }},
         {"server.clock",
          [this](dice& d) { step_clock(all_.at(1 + static_cast<int>(d.below(3))), d); }},
         {"ensemble.link-freeze",
@@ -149,6 +150,15 @@ class three_zookeepers final : public deployment {
   }
 
  private:
+  void kill_the_quorum(dice& d) {
+    zookeeper_server &leader = all_.at(all_.leader()), &follower = all_.at(all_.follower());
+    leader.kill_hard();
+    follower.kill_hard();
+    std::this_thread::sleep_for(d.between(50ms, zookeeper_outage));
+    leader.start();
+    follower.start();
+  }
+
   zookeeper_ensemble all_{{.clock_shim = true}};
   const std::size_t nodes_before_ = nodes_of(all_.at(1));
 };

@@ -22,8 +22,16 @@ class small_disk {
   void fill() const;  // until no byte more can be written
   void make_room() const;
 
+  // For programs that open path() from now on. Those that have opened it before still write: the
+  // kernel makes no file system read-only in which a file is open for writing.
+  void make_read_only() const;  // throws std::system_error
+  void make_writable() const;
+
  private:
   std::string filler() const { return path() + "/filler"; }
+  std::string cover() const { return folder_.file("cover"); }
+  bool mount_both(std::size_t kilobytes) const;
+  void unmount_both() const;
 
   const scratch_folder folder_;
   bool is_mounted_ = false;

@@ -33,7 +33,11 @@ void transport::add_kill(const session& s, time_point now) {
     return k.id == s.id() && k.server == s.server() && k.connected_at == s.connected_at();
   };
   if (std::ranges::any_of(kills_, is_known)) return;
-  kills_.push_back({s.id(), s.server(), s.connected_at(), s.booted(), now + 2 * where_.op_timeout});
+  kills_.push_back({.id = s.id(),
+                    .server = s.server(),
+                    .connected_at = s.connected_at(),
+                    .booted = s.booted(),
+                    .harmless_at = base::saturating_add(now, late_statement_max)});
   reactor_.wake_by(now);
 }
 
@@ -43,7 +47,8 @@ void transport::send_kill(time_point now) {
   if (is_killing_) return;
   member* const m = free_member(lane::commands);
   if (!m) return;
-  const kill& k = kills_.front();
+  kill& k = kills_.front();
+  if (k.tried_until == base::never) k.tried_until = now + 2 * where_.op_timeout;
   const duration apart = m->connection->booted() - k.booted;
   const bool is_same_place = m->connection->server() == k.server;
   const bool is_other_server = !is_same_place || apart > same_start || apart < -same_start;
@@ -62,14 +67,20 @@ void transport::on_killed(const sql_reply& r, const reply_context& c) {
   if (kills_other_server_) return finish_kill(has_restarted_, c.now, c.events);
   if (r.error == error::no_such_thread || planted(mutant::kill_believed_at_once))
     return finish_kill(true, c.now, c.events);
-  const bool goes_on = r.is_ok() && c.now < kills_.front().until;
+  const bool goes_on = r.is_ok() && c.now < kills_.front().until();
   if (!goes_on) finish_kill(false, c.now, c.events);
+}
+
+// An outage takes no time from the KILLs after it.
+void transport::on_kill_cut() noexcept {
+  is_killing_ = false;
+  if (!kills_.empty()) kills_.front().tried_until = base::never;
 }
 
 void transport::finish_kill(bool is_certain, time_point now, event_queue& events) {
   const kill ended = kills_.front();
   kills_.pop_front();
-  if (!is_certain) unverified_until_ = base::saturating_add(now, late_statement_max);
+  if (!is_certain) unverified_until_ = std::max(unverified_until_, ended.harmless_at);
   user_.on_dead(ended.id, is_certain, now, events);
   if (kills_.empty()) serve(lane::commands, now, events);
 }

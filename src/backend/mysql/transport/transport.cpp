@@ -361,7 +361,7 @@ void transport::on_alarm(time_point now, event_queue& events) {
     report_failed(l, false, now, events);
     serve(l, now, events);
   }
-  if (!is_killing_ && !kills_.empty() && kills_.front().until <= now)
+  if (!is_killing_ && !kills_.empty() && kills_.front().until() <= now)
     finish_kill(false, now, events);
   user_.on_tick(now, events);
   reactor_.request_flush_of_own_loop(true);
@@ -381,7 +381,7 @@ void transport::end_overdue(time_point now) {
     }
     if (of(l).retry_at > now && !of(l).queue.empty()) next = std::min(next, of(l).retry_at);
   }
-  if (!kills_.empty()) next = std::min(next, kills_.front().until);
+  if (!kills_.empty()) next = std::min(next, kills_.front().until());
   reactor_.wake_by(next);
 }
 

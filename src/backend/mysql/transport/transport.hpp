@@ -13,6 +13,7 @@
 // While a lost connection may still execute something, no other statement of the commands is sent:
 // a closed connection's statement that waits for a row is executed when the row comes free.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
@@ -155,13 +156,17 @@ class transport final : private session_host, private io::reactor_user {
   struct kill {  // of a lost connection
     std::uint64_t id = 0;
     std::size_t server = 0;
-    time_point connected_at{}, booted{}, until{};
+    time_point connected_at{}, booted{};
+    time_point harmless_at{};  // nothing that it has sent arrives later
+    time_point tried_until = base::never;  // once a KILL was sent
+
+    time_point until() const noexcept { return std::min(harmless_at, tried_until); }
   };
   class kill_handler final : public statement_handler {
    public:
     explicit kill_handler(transport& t) noexcept : home_(t) {}
     void on_reply(const sql_reply& r, const reply_context& c) override { home_.on_killed(r, c); }
-    void on_cut(const failure&, const reply_context&) override { home_.is_killing_ = false; }
+    void on_cut(const failure&, const reply_context&) override { home_.on_kill_cut(); }
 
    private:
     transport& home_;
@@ -211,6 +216,7 @@ class transport final : private session_host, private io::reactor_user {
   void leave_primary(time_point now) noexcept;
   void send_kill(time_point now);
   void on_killed(const sql_reply&, const reply_context&);
+  void on_kill_cut() noexcept;
   void finish_kill(bool is_certain, time_point now, event_queue&);
   void add_kill(const session&, time_point now);
   void note_failed(lane, const failure&, time_point now);

@@ -132,12 +132,13 @@ class server_fixture {
     over.open();
     lock = s->open("job", sink);
   }
-  void greet(std::size_t i, const mysql::sql_row& extra = {"read_only", "OFF"}) {
+  void greet(std::size_t i, const mysql::sql_row& extra = {"read_only", "OFF"},
+             const std::string& uptime_s = "100") {
     run([&](time_point now, event_queue& e) { connections[i]->events->on_open(now, e); });
     reply(i, {});
     if (awaits(i, "ISOLATION LEVEL")) reply(i, {});
     reply(i, rows({{"wait_timeout", "30"}, extra}));
-    if (connections[i]->statement.starts_with("SHOW GLOBAL")) reply(i, rows({{"Uptime", "100"}}));
+    if (connections[i]->statement.starts_with("SHOW GLOBAL")) reply(i, rows({{"Uptime", uptime_s}}));
   }
   void reply(std::size_t i, const sql_reply& r) {
     connections[i]->statement.clear();

@@ -41,6 +41,28 @@ TEST(mysql_transport, a_lost_connection_is_killed_until_the_server_no_longer_kno
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
+// While the server is away, no KILL can be sent.
+TEST(mysql_transport, an_outage_takes_no_time_from_the_kills_after_it) {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  ASSERT_TRUE(t.awaits(0, "UPDATE"));
+  t.cut(0);
+  t.pass(3 * op_timeout);
+  EXPECT_NE(t.sink.take(), "") << "the attempt is given up";
+  t.close_requested();
+  const std::size_t last = t.connections.size() - 1;
+  t.greet(last, {"read_only", "OFF"}, std::to_string(100 + 3 * op_timeout / 1s));
+  EXPECT_EQ(t.statement(last), "KILL 100");
+  t.reply(last, {});
+  EXPECT_EQ(t.statement(last), "KILL 100");
+  t.reply(last, error(1094));
+  EXPECT_TRUE(t.awaits(last, "UPDATE")) << "the withdrawal";
+  EXPECT_FALSE(t.s->is_settled());
+  t.reply(last, {});
+  EXPECT_TRUE(t.s->is_settled());
+}
+
 TEST(mysql_transport, a_connection_of_another_server_is_not_killed_by_its_id) {
   server_fixture t("row");
   t.open();
