@@ -164,7 +164,7 @@ std::string limits_of(const explanation& e) {
   if (torn > 0) out += counted(torn, "event was", "events were") + " cut short and left out.\n";
   if (e.turns.without_name > 0)
     out += counted(e.turns.without_name, "event has", "events have") +
-           " no name any more and were left out.\n";
+           " lost the name of the lock and were left out.\n";
   return out;
 }
 

@@ -157,7 +157,7 @@ class transport final : private session_host, private io::reactor_user {
     std::uint64_t id = 0;
     std::size_t server = 0;
     time_point connected_at{}, booted{};
-    time_point harmless_at{};  // nothing that it has sent arrives later
+    time_point harmless_at{};              // nothing that it has sent arrives later
     time_point tried_until = base::never;  // once a KILL was sent
 
     time_point until() const noexcept { return std::min(harmless_at, tried_until); }

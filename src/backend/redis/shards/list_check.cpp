@@ -128,7 +128,7 @@ std::string text_of_other_list(const std::string& other, const std::string& pref
                                const client_lists& mine) {
   return "its clients have another list of shards, " + other + "; this client has " + mine.text() +
          ". Give all clients the same list, and change it with was=. If no client uses the other "
-         "list any more, delete the key " +
+         "list, delete the key " +
          key_of_list(prefix) + " at each shard";
 }
 

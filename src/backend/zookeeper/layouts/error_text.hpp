@@ -18,8 +18,8 @@ std::string explain_creation(error, std::string_view path);
 inline constexpr std::string_view malformed_reply =
     "the server's reply is malformed; a proxy may corrupt it";
 inline constexpr std::string_view epochs_exhausted =
-    "the ensemble's epoch is above 2^21: its transaction ids do not fit into a token any more; use "
-    "a new ensemble";
+    "the ensemble's epoch is above 2^21: its transaction ids no longer fit into a token; use a "
+    "new ensemble";
 inline constexpr std::string_view went_back =
     "the ensemble's transaction ids went back: it was restored or emptied, and a token would be "
     "smaller than an earlier one; open a new client after the tokens that guards have stored were "

@@ -138,7 +138,8 @@ class server_fixture {
     reply(i, {});
     if (awaits(i, "ISOLATION LEVEL")) reply(i, {});
     reply(i, rows({{"wait_timeout", "30"}, extra}));
-    if (connections[i]->statement.starts_with("SHOW GLOBAL")) reply(i, rows({{"Uptime", uptime_s}}));
+    if (connections[i]->statement.starts_with("SHOW GLOBAL"))
+      reply(i, rows({{"Uptime", uptime_s}}));
   }
   void reply(std::size_t i, const sql_reply& r) {
     connections[i]->statement.clear();
