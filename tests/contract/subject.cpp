@@ -5,10 +5,10 @@ namespace contract {
 namespace {
 
 #ifdef HOLDFAST_WITH_REDIS
-constexpr std::string_view no_tokens = "the documents' older form has no counter";
-constexpr std::string_view only_owners = "its key holds owners and nothing else";
+constexpr std::string_view no_tokens = "the lock has no counter";
+constexpr std::string_view only_owners = "the lock's key stores owners only";
 constexpr std::string_view several_nodes =
-    "the keys of a name with } and without { would lie on several nodes";
+    "a name with } and without { is refused: its keys would be on several nodes of a cluster";
 
 // For the layouts of Redisson's locks whose key is a hash of owners.
 std::vector<expected_failure> failures_of_redisson() {
@@ -17,7 +17,7 @@ std::vector<expected_failure> failures_of_redisson() {
       {"the_value_of_a_leader_is_observed", only_owners},
       {"names_are_data", several_nodes},
       {"a_lingering_lock_is_acquired_again_under_its_grant",
-       "nobody tells the holder whether another client waits"},
+       "the holder is not notified that another client waits"},
   };
 }
 
@@ -25,7 +25,7 @@ std::vector<expected_failure> failures_of_redlock() {
   return {{"inspect_shows_the_holder_and_its_note", only_owners},
           {"the_value_of_a_leader_is_observed", only_owners},
           {"a_lingering_lock_is_acquired_again_under_its_grant",
-           "nobody tells the holder whether another client waits"}};
+           "the holder is not notified that another client waits"}};
 }
 
 std::vector<expected_failure> failures_of_readers_and_writers() {
@@ -45,7 +45,7 @@ std::vector<expected_failure> failures_of_study() {
 
 std::vector<expected_failure> failures_of_getset() {
   constexpr std::string_view own_release =
-      "a release is two commands: the client's next attempt comes between them";
+      "a release is two commands, and the client's next attempt can come between them";
   std::vector<expected_failure> out = failures_of_study();
   for (const std::string_view behaviour :
        {"the_guards_of_the_standard_library_work",
@@ -56,8 +56,8 @@ std::vector<expected_failure> failures_of_getset() {
 }
 
 std::vector<expected_failure> failures_of_permits() {
-  constexpr std::string_view no_numbers = "Redisson's permits have no numbers";
-  constexpr std::string_view no_note = "a permit is 16 bytes, without a note";
+  constexpr std::string_view no_numbers = "Redisson's permits have no tokens";
+  constexpr std::string_view no_note = "a permit is an id of 16 bytes, without a note";
   return {
       {"a_token_grows_from_grant_to_grant", no_numbers},
       {"a_token_grows_from_thread_to_thread", no_numbers},
@@ -69,7 +69,8 @@ std::vector<expected_failure> failures_of_permits() {
       {"names_are_data", several_nodes},
       {"a_large_request_is_not_passed_by_small_ones", "Redisson's permits have no queue"},
       {"permits_that_there_cannot_be_are_refused", "a claim has at most 1000 permits"},
-      {"another_number_of_permits_is_reported", "the total stays when nobody holds any more"},
+      {"another_number_of_permits_is_reported",
+       "the number of permits stays stored after the last release"},
       {"a_mutex_and_a_semaphore_of_one_name_are_reported", "the layout has no mutex"},
   };
 }
@@ -78,7 +79,7 @@ std::vector<expected_failure> failures_of_permits() {
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 // For the layouts of Curator's and kazoo's read-write locks.
 std::vector<expected_failure> failures_of_reading_nodes() {
-  constexpr std::string_view own_nodes = "each reader has a node of its own, and its number";
+  constexpr std::string_view own_nodes = "each reader has a node and a token of its own";
   std::vector<expected_failure> out;
   for (const std::string_view behaviour :
        {"queued_readers_enter_together", "readers_that_share_have_one_token_and_one_owner",
@@ -180,7 +181,7 @@ subject_under_test string_in_a_cluster() {
 // noticed the loss, so it cannot name the rival as the reason.
 subject_under_test string_in_changing_shards() {
   subject_under_test s = string_in_redis();
-  s.expected_failures = {{"a_loss_has_a_reason", "the former shard keeps rivals waiting"}};
+  s.expected_failures = {{"a_loss_has_a_reason", "the former shard still excludes other clients"}};
   return s;
 }
 
@@ -213,7 +214,7 @@ std::vector<expected_failure> failures_of_row_locks() {
        {"queued_readers_enter_together", "readers_that_share_have_one_token_and_one_owner",
         "a_later_group_has_a_larger_token", "readers_that_wait_enter_at_a_downgrade",
         "inspect_shows_each_reader"})
-    out.push_back({behaviour, "each reader has a connection of its own, and its number"});
+    out.push_back({behaviour, "each reader has a connection and a token of its own"});
   out.push_back(
       {"an_observer_is_notified_of_each_leader", "the server does not list the holders of rows"});
   return out;
@@ -226,7 +227,7 @@ subject_under_test held_by_connections(subject_under_test strategy) {
   strategy.has_outages = true;
   strategy.is_missing = mysql_is_missing;
   strategy.expected_failures.push_back({"a_lingering_lock_is_acquired_again_under_its_grant",
-                                        "nobody tells the holder whether another client waits"});
+                                        "the holder is not notified that another client waits"});
   for (const std::string_view behaviour :
        {"names_are_data", "long_names_differ_to_the_last_byte",
         "inspect_shows_the_holder_and_its_note", "the_value_of_a_leader_is_observed",
@@ -368,7 +369,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
            .has_time = false,
            .most_not_applicable = 45,
            .expected_failures = {{"a_lingering_lock_is_acquired_again_under_its_grant",
-                                  "nobody tells the holder whether another client waits"}}}),
+                                  "the holder is not notified that another client waits"}}}),
 #endif
       {.name = "file",
        .make = make_file_subject,
@@ -389,7 +390,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .is_missing = mysql_is_missing,
        .most_not_applicable = 35,
        .expected_failures = {{"a_lingering_lock_is_acquired_again_under_its_grant",
-                              "nobody tells the holder whether another client waits"},
+                              "the holder is not notified that another client waits"},
                              {"a_large_request_is_not_passed_by_small_ones",
                               "the permits of `row` have no queue"}}},
       {.name = "records_mysql",
@@ -401,7 +402,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .is_missing = mysql_is_missing,
        .most_not_applicable = 35,
        .expected_failures = {{"a_lingering_lock_is_acquired_again_under_its_grant",
-                              "nobody tells the holder whether another client waits"}}},
+                              "the holder is not notified that another client waits"}}},
       held_by_connections({.name = "named_mysql",
                            .options = "strategy=named",
                            .modes = of_a_mutex,

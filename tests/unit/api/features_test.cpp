@@ -6,10 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +20,7 @@
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/zookeeper/backend.hpp"
 #include "backend/zookeeper/layouts/layouts.hpp"
+#include "tests/written_part.hpp"
 
 namespace holdfast {
 namespace {
@@ -133,9 +131,6 @@ std::string row_of_readers(const described_client& d) {
          word(f.downgrade) + " |\n";
 }
 
-constexpr std::string_view begins = "<!-- features: written by unit_tests -->\n";
-constexpr std::string_view ends = "<!-- end -->\n";
-
 std::string tables(const std::vector<described_client>& all) {
   std::string out =
       "| layout | kinds of locks | leases end | order of waiters | tokens | tokens are durable | "
@@ -150,27 +145,14 @@ std::string tables(const std::vector<described_client>& all) {
 
 // HOLDFAST_WRITE_PAGES=1 writes the tables into the page.
 TEST(features_page, lists_the_features_of_every_layout) {
-  const char* const docs = std::getenv("HOLDFAST_DOCS");
-  const auto path = std::filesystem::path(docs ? docs : "docs") / "features.md";
-  std::ifstream in(path);
-  ASSERT_TRUE(in.is_open()) << path;
-  std::string page(std::istreambuf_iterator<char>(in), {});
-  const std::size_t from = page.find(begins), to = page.find(ends);
-  ASSERT_TRUE(from != page.npos && to != page.npos) << "the page has no place for the tables";
   const auto directory =
       std::filesystem::temp_directory_path() / ("holdfast-features-" + std::to_string(::getpid()));
   std::filesystem::create_directory(directory);
   std::filesystem::permissions(directory, std::filesystem::perms::owner_all);
   const std::string expected = tables(every_layout(directory.string()));
   std::filesystem::remove_all(directory);
-  const std::size_t start = from + begins.size();
-  if (std::getenv("HOLDFAST_WRITE_PAGES")) {
-    page.replace(start, to - start, expected);
-    std::ofstream(path) << page;
-  } else {
-    EXPECT_EQ(page.substr(start, to - start), expected)
-        << "run this test with HOLDFAST_WRITE_PAGES=1";
-  }
+  pages::compare_written_part("features.md", "<!-- features: written by unit_tests -->\n",
+                              expected);
 }
 
 }  // namespace
