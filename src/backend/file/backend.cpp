@@ -51,7 +51,9 @@ std::string path_of(const url& where) {
   return where.path();
 }
 
-directory_options read_options(const seam::open_args& o) {
+}  // namespace
+
+directory_options read_settings(const seam::open_args& o) {
   directory_options out;
   out.log = o.shared.log;
   seam::own_options own(o);
@@ -67,6 +69,8 @@ directory_options read_options(const seam::open_args& o) {
   return out;
 }
 
+namespace {
+
 class file_backend final : public seam::lock_store,
                            public seam::connection,
                            private seam::unused_locks {
@@ -74,7 +78,7 @@ class file_backend final : public seam::lock_store,
   explicit file_backend(const seam::open_args& o)
       : env_(o.env),
         me_(who_am_i(o.env)),
-        folder_(o.where, path_of(o.where), read_options(o), me_.host) {}
+        folder_(o.where, path_of(o.where), read_settings(o), me_.host) {}
 
   const seam::capabilities& can() const noexcept override { return abilities; }
 

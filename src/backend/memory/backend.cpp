@@ -31,15 +31,11 @@ constexpr seam::capabilities abilities_without_ttl = [] {
   return c;
 }();
 
-struct own_settings {
-  fault_plan faults;
-  bool runs_out = true;
-  duration stop_after = duration::max();
-};
+}  // namespace
 
-own_settings read_own(const seam::open_args& o) {
+settings read_settings(const seam::open_args& o) {
   constexpr double dice_max = 9007199254740992.0;  // 2^53
-  own_settings out;
+  settings out;
   seam::own_options own(o);
   own.read("lifetime", [&](const std::string& value) {
     out.runs_out = value == "ttl";
@@ -57,14 +53,12 @@ own_settings read_own(const seam::open_args& o) {
   return out;
 }
 
-}  // namespace
-
 seam::backend open(const seam::open_args& o) {
   if (!o.where.endpoints().empty() || !o.where.user().empty() || !o.password.empty())
     base::fail(errc::bad_url, "open",
                "a memory store has no host, user or password: write memory: or memory:NAME", {},
                o.where.text());
-  const own_settings own = read_own(o);
+  const settings own = read_settings(o);
   const std::string& name = o.where.path();
   auto store = name.empty() ? std::make_shared<server>() : shared_server(name);
   const timing rules{.op_timeout = o.shared.op_timeout,

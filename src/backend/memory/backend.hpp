@@ -17,6 +17,16 @@ namespace holdfast::memory {
 //   stop-after=DURATION  from this long after the open no message of this client arrives, as if
 //                        its process were stopped
 seam::backend open(const seam::open_args&);  // throws lock_error
+
+struct settings {
+  fault_plan faults;
+  bool runs_out = true;
+  duration stop_after = duration::max();
+};
+
+// The options above. Throws lock_error (bad_option).
+settings read_settings(const seam::open_args&);
+
 // The real one, or that of a named store, whose clock a test moves.
 base::environment& environment_of(const url&);
 

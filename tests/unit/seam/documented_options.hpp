@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,21 +12,42 @@
 
 namespace holdfast::settings_unit {
 
-// The name and the default in the rows of a section, as in "| `ttl` | `30s` | ... |". Left out are
-// rows of several options, and those whose default is described in words.
-inline std::vector<std::pair<std::string, std::string>> documented_defaults(
-    std::string_view section) {
+struct documented_default {
+  std::string section, option, value;
+};
+
+// Those in rows like "| `ttl` | `30s` | ... |". The options of a row of several have the same
+// default. Left out are rows whose default is described in words.
+inline std::vector<documented_default> all_documented_defaults() {
   const char* const docs = std::getenv("HOLDFAST_DOCS");
   std::ifstream page(std::filesystem::path(docs ? docs : "docs") / "options.md");
-  const std::string title = "## " + std::string(section);
-  const std::regex row(R"(^\| `([-a-z]+)` \| `([^`]+)` \|)");
-  std::vector<std::pair<std::string, std::string>> out;
-  bool is_in_section = false;
+  const std::regex row(R"(^\| (`[-a-z]+`(, `[-a-z]+`)*) \| `([^`]+)` \|)");
+  const std::regex name("[-a-z]+");
+  std::vector<documented_default> out;
+  std::string section;
   for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("## ")) is_in_section = line == title;
+    if (line.starts_with("## ")) section = line.substr(3);
     std::smatch found;
-    if (is_in_section && std::regex_search(line, found, row)) out.emplace_back(found[1], found[2]);
+    if (!std::regex_search(line, found, row)) continue;
+    const std::string names = found[1];
+    for (std::sregex_iterator i(names.begin(), names.end(), name), end; i != end; ++i)
+      out.push_back({section, i->str(), found[3]});
   }
+  return out;
+}
+
+// The options and defaults of a section.
+inline std::vector<std::pair<std::string, std::string>> documented_defaults(
+    std::string_view section) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const documented_default& d : all_documented_defaults())
+    if (d.section == section) out.emplace_back(d.option, d.value);
+  return out;
+}
+
+inline std::set<std::string> sections_with_defaults() {
+  std::set<std::string> out;
+  for (const documented_default& d : all_documented_defaults()) out.insert(d.section);
   return out;
 }
 

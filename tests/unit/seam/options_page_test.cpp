@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <holdfast/url.hpp>
 
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -28,6 +29,13 @@ TEST(options_page, has_the_default_of_each_option_of_every_store) {
     EXPECT_TRUE(rest.empty()) << option;
     EXPECT_TRUE(values_of(read) == values_of(seam::client_options())) << option << '=' << value;
   }
+}
+
+// The settings tests of the backends compare the other sections.
+TEST(options_page, has_defaults_in_sections_that_a_test_compares) {
+  const std::set<std::string> compared = {"Every store", "file:",    "memory:",   "mysql:",
+                                          "redis:",      "redlock:", "zookeeper:"};
+  EXPECT_EQ(settings_unit::sections_with_defaults(), compared);
 }
 
 }  // namespace

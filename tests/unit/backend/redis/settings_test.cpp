@@ -55,6 +55,17 @@ TEST(redis_settings, docs_options_has_the_defaults) {
   }
 }
 
+TEST(redis_settings, docs_options_has_the_defaults_of_redlock) {
+  const auto values = [](const std::string& query) {
+    const settings s = settings_of("redlock://a,b,c?ttl=30s" + query);
+    return std::tuple(s.max_ttl, s.node_timeout);
+  };
+  const auto rows = settings_unit::documented_defaults("redlock:");
+  EXPECT_EQ(rows.size(), 1u);
+  for (const auto& [option, value] : rows)
+    EXPECT_TRUE(values("&" + option + "=" + value) == values("")) << option;
+}
+
 TEST(redis_settings, a_url_says_where_and_as_whom) {
   const settings s = settings_of("redis://me:secret@[::1]:7000/3?prefix=shop:&retry-base=2s");
   EXPECT_EQ(s.where.host, "::1");
