@@ -1,8 +1,8 @@
 // holdfast: run programs under a lock.
 #include <fcntl.h>
+#include <holdfast/holdfast.h>
 #include <unistd.h>
 #include <holdfast/error.hpp>
-#include <holdfast/version.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -78,7 +78,7 @@ int dispatch(int argc, char** argv) {
   for (const command& c : commands)
     if (word == c.word) return c.start(argc - 1, argv + 1);
   if (word == "version" || word == "--version" || word == "-V")
-    return print("holdfast " HOLDFAST_VERSION "\n");
+    return print("holdfast " + std::string(holdfast_version()) + '\n');
   if (word == "help" || word == "--help" || word == "-h") return help(argc > 2 ? argv[2] : "");
   if (argc < 2) {
     print_error(help_text(""));

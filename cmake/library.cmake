@@ -21,6 +21,8 @@ if(NOT HOLDFAST_WITH_MEMORY)
 endif()
 list(APPEND holdfast_sources ${holdfast_redis_scripts_files})
 
+include(cmake/version.cmake)
+
 # What everything of this project is compiled with; never handed to users of the library. GCC 12
 # sees overlapping copies in std::string's operator+ that are none (its bug 105651).
 add_library(holdfast_strict INTERFACE)
@@ -69,6 +71,11 @@ function(holdfast_flavour target)
   else()
     add_library(${target} STATIC ${holdfast_sources})
     target_compile_definitions(${target} PUBLIC HOLDFAST_STATIC)
+  endif()
+  if(arg_FOR_TESTS)  # their programs are not linked again after each commit
+    target_compile_definitions(${target} PRIVATE HOLDFAST_VERSION_OF_HEADERS)
+  else()
+    add_dependencies(${target} holdfast_version_header)
   endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target}

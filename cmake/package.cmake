@@ -1,6 +1,7 @@
 # cpack: the Debian packages. ./dev package runs it in the preset "package".
 include(cmake/version_of_git.cmake)
-holdfast_version_of_git(package_version package_date)
+holdfast_check_tag(${PROJECT_SOURCE_DIR} ${PROJECT_VERSION})
+holdfast_version_of_git(${PROJECT_SOURCE_DIR} package_version package_date)
 message(STATUS "holdfast: the packages have the version ${package_version}")
 
 set(CPACK_PACKAGE_CONTACT "The holdfast developers <holdfast@packages.example.org>")

@@ -117,7 +117,9 @@ typedef struct holdfast_stop holdfast_stop;
 // thread, and from several at once. It must not call this library.
 typedef void (*holdfast_log_hook)(holdfast_log_level level, const char* line, void* context);
 
-// The version of the library that runs, for example "0.1.0". Never NULL.
+// The version of the library that runs, for example "0.1.0". A library that was built from a commit
+// without a release tag appends the commit: "0.1.0+12.g1234567" is 12 commits after the release,
+// and "0.1.0~dev787.g1234567" before it. Never NULL.
 HOLDFAST_C_API const char* holdfast_version(void);
 
 // Sets the log hook of the process.

@@ -1,7 +1,5 @@
 #include "c/log_lines.hpp"
 
-#include <holdfast/version.hpp>
-
 #include <new>
 #include <string>
 
@@ -17,8 +15,6 @@ void log_lines::pass_on(log_level level, std::string_view line, void* lines) noe
 }
 
 }  // namespace holdfast::c
-
-const char* holdfast_version() { return HOLDFAST_VERSION; }
 
 void holdfast_set_log_hook(holdfast_log_hook hook, void* context) {
   using holdfast::c::log_lines;

@@ -1,3 +1,5 @@
+#include <holdfast/version.hpp>
+
 #include <cstdlib>
 
 #include "tests/cli/cli_test.hpp"
@@ -339,7 +341,7 @@ TEST_F(usage, help_and_version_go_to_standard_output) {
     }
   process version(holdfast({"version"}));
   EXPECT_EQ(version.wait(), (ending{0, 0}));
-  EXPECT_EQ(version.out().find("holdfast "), 0u);
+  EXPECT_EQ(version.out().find("holdfast " HOLDFAST_VERSION), 0u) << version.out();
 }
 
 }  // namespace
