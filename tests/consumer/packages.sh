@@ -32,6 +32,18 @@ has() {
   done
 }
 
+# The command's manual page, where scdoc was found when the command was built.
+check_manual_page() {
+  local page=share/man/man1/holdfast.1.gz
+  if [[ ! -e $build/cli/holdfast.1 ]]; then
+    echo "skipped: the manual page: scdoc is not installed"
+    return
+  fi
+  has holdfast "$page"
+  dpkg-deb --fsys-tarfile "$folder"/holdfast_*.deb | tar -xO "./usr/$page" | gunzip |
+    cmp - "$build/cli/holdfast.1" || die "the manual page is not that of the build"
+}
+
 check_contents() {
   local triplet
   triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
@@ -39,7 +51,9 @@ check_contents() {
   has libholdfast-dev "lib/$triplet/libholdfast.so" "lib/$triplet/pkgconfig/holdfast.pc" \
     "lib/$triplet/cmake/holdfast/holdfastConfig.cmake" include/holdfast/holdfast.hpp \
     include/holdfast/holdfast.h include/holdfast/detail/verbs.hpp
-  has holdfast bin/holdfast share/bash-completion/completions/holdfast
+  has holdfast bin/holdfast share/bash-completion/completions/holdfast \
+    share/zsh/site-functions/_holdfast share/fish/vendor_completions.d/holdfast.fish
+  check_manual_page
   has python3-holdfast lib/python3/dist-packages/holdfast/{__init__.py,_library.py,py.typed}
   has holdfast-doc share/doc/holdfast-doc/docs/guides/c.md share/doc/holdfast-doc/README.md
 }
