@@ -48,8 +48,8 @@ on_other_server() {
 full() {
   local -x HOLDFAST_FULL_SUITE=1
   local all_passed=0 all_failed=0 failures=() server
+  (need servers) || say "continuing without the packages that fetch servers and conan"
   part suite whole_suite
-  (need servers) || say "continuing without the packages that fetch other versions of servers"
   for server in "${other_servers[@]}"; do
     part "on $server" on_other_server "$server"
   done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # recipes.sh SOURCE RECIPE: "vcpkg" configures this source tree as the port does, with options that
-# must exist. "conan" builds the recipe and its test package.
+# must exist. "conan" builds the recipe and its test package. Where there is no conan, the full
+# suite gets it from PyPI into build/conan.
 set -eu -o pipefail
 source=$1
 scratch=$(mktemp -d)
@@ -11,16 +12,47 @@ die() {
   exit 1
 }
 
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+
+# Sets `conan`, the command.
+find_conan() {
+  conan=(conan)
+  command -v conan >/dev/null && return
+  [[ -n ${HOLDFAST_FULL_SUITE-} ]] || skip "conan is not installed; ./dev test --full fetches it"
+  local folder=$source/build/conan list=$source/packaging/conan/conan.txt
+  mkdir -p "$folder"
+  exec 9>"$folder/lock"
+  flock 9
+  if ! cmp -s "$list" "$folder/list"; then
+    rm -rf "$folder/list" "$folder/program"
+    /usr/bin/python3 -m pip --version >"$folder/log" 2>&1 || skip "python3-pip is not installed"
+    timeout 200 /usr/bin/python3 -m pip install --quiet --disable-pip-version-check \
+      --target "$folder/program" -r "$list" >"$folder/log" 2>&1 9>&- ||
+      skip "PyPI does not give conan to this machine ($folder/log)"
+    cp "$list" "$folder/list"
+  fi
+  exec 9>&-
+  conan=(env PYTHONPATH="$folder/program" /usr/bin/python3 "$folder/program/bin/conan")
+}
+
+# create OPTION...: builds, installs and tests the package.
+create() {
+  "${conan[@]}" create "$scratch/tree/packaging/conan" --no-remote -s compiler.cppstd=20 "$@"
+}
+
 run_conan() {
-  command -v conan >/dev/null || { echo "skipped: conan is not installed"; exit 77; }
+  find_conan
   export CONAN_HOME=$scratch/conan
-  conan profile detect >/dev/null 2>&1
+  "${conan[@]}" profile detect >"$scratch/log" 2>&1 || die "$(cat "$scratch/log")"
   # A copy, because conan builds the test package next to its recipe.
   mkdir "$scratch/tree"
   tar -C "$source" -c CMakeLists.txt LICENSE cmake include src packaging tests/consumer |
     tar -C "$scratch/tree" -x
   # The parts that need no package of a registry, which may be out of reach.
-  conan create "$scratch/tree/packaging/conan" --no-remote -s compiler.cppstd=20 -o '&:redis=False'
+  create -o '&:redis=False'
 }
 
 port_version() {
