@@ -43,6 +43,19 @@ create() {
   "${conan[@]}" create "$scratch/tree/packaging/conan" --no-remote -s compiler.cppstd=20 "$@"
 }
 
+# All parts, over the libraries of this machine. Conan does not link them, so holdfast is shared.
+create_with_libraries_of_the_system() {
+  if [[ ! -e /usr/include/boost/asio.hpp ]] ||
+    ! pkg-config --exists hiredis openssl libmariadb; then
+    echo "skipped: conan with all parts: the libraries of this machine are not installed"
+    return
+  fi
+  printf '%s\n' '[platform_requires]' boost/1.81.0 openssl/3.0.0 hiredis/0.14.0 \
+    mariadb-connector-c/3.1.0 >"$scratch/system"
+  create -pr default -pr "$scratch/system" -o '&:shared=True' -o '&:asio=True' -o '&:redis=True' \
+    -o '&:zookeeper=True' -o '&:mysql=True'
+}
+
 run_conan() {
   find_conan
   export CONAN_HOME=$scratch/conan
@@ -53,6 +66,7 @@ run_conan() {
     tar -C "$scratch/tree" -x
   # The parts that need no package of a registry, which may be out of reach.
   create -o '&:redis=False'
+  create_with_libraries_of_the_system
 }
 
 port_version() {
