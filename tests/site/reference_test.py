@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The pages of the API reference, which are made of the public headers: each public name
-occurs in them, with its section and its purpose, and no name that is not public.
+"""The pages of the API reference, which are made of the public headers and of the Python package:
+each public name occurs in them, with its section and its purpose, and no name that is not public.
 """
+import ast
 import pathlib
 import re
 import sys
@@ -11,9 +12,13 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging" / "site"))
 import api_pages  # noqa: E402
+import c_page  # noqa: E402
 import docstrings  # noqa: E402
+import python_page  # noqa: E402
 
 HEADERS = sorted((ROOT / "include" / "holdfast").glob("*.hpp"))
+C_HEADER = (ROOT / "include/holdfast/holdfast.h").read_text(encoding="utf-8")
+PYTHON = ROOT / "python" / "holdfast"
 EXAMPLES = ROOT / "tests" / "examples" / "reference"
 # Private, or in namespace detail; inline functions call them, or have them as arguments.
 INTERNAL = {"forever", "lock_down", "lock_within", "of_server", "one_attempt", "options_size",
@@ -177,6 +182,60 @@ class Comments(unittest.TestCase):
                           "The others are those of `list()`.",
                           "**Blocking**", "Blocks for 1 s.",
                           "**Thread safety**", "Safe to call from any thread."])
+
+
+class CPage(unittest.TestCase):
+    page = c_page.page(C_HEADER)
+
+    def test_has_every_public_name(self):
+        text = re.sub(r"//.*|^#.*", "", C_HEADER, flags=re.M)
+        names = set(re.findall(r"\b(?:holdfast|HOLDFAST)_\w+|(?<=[ *])\w+(?=;)", text))
+        names -= {"HOLDFAST_C_API"}
+        self.assertGreater(len(names), 80)
+        self.assertEqual(sorted(names - set(re.findall(r"\w+", self.page))), [])
+
+    def test_has_a_row_and_a_section_of_each_function(self):
+        functions = re.findall(r"HOLDFAST_C_API[^(]*?\b(holdfast_\w+)\(", C_HEADER)
+        rows = re.findall(r"^\| `(holdfast_\w+)` (?:\| [^|]+ ){3}\|$", self.page, re.M)
+        self.assertEqual(rows, functions)
+        titles = ", ".join(re.findall(r"^## (holdfast_.*)$", self.page, re.M)).split(", ")
+        self.assertEqual(sorted(set(functions) - set(titles)), [])
+
+    def test_has_parameters_the_return_value_and_errors(self):
+        self.assertIn("| `hook`, `context` | none |", self.page)
+        self.assertRegex(self.page, r"\| `holdfast_client_close` \|.*\| `client` \| Returns 1 ")
+        self.assertIn("**Errors**\n\n- `HOLDFAST_BAD_URL`: ", self.page)
+        self.assertNotRegex(self.page, r"(?m)^\| `.*\| +\|$")
+
+
+class PythonPage(unittest.TestCase):
+    page = python_page.page(PYTHON)
+
+    def test_has_every_public_name(self):
+        tree = ast.parse((PYTHON / "__init__.py").read_text(encoding="utf-8"))
+        names = next(ast.literal_eval(node.value) for node in tree.body
+                     if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
+        self.assertGreater(len(names), 20)
+        words = set(re.findall(r"\w+", self.page))
+        self.assertEqual(sorted(set(names) - words), [])
+
+    def test_has_every_method_and_parameter(self):
+        tree = ast.parse((PYTHON / "_client.py").read_text(encoding="utf-8"))
+        sections = set(re.findall(r"^### (\w+\.\w+)$", self.page, re.M))
+        for owner in tree.body:
+            for node in owner.body if isinstance(owner, ast.ClassDef) else []:
+                if python_page.is_public(node):
+                    self.assertIn(f"{owner.name}.{node.name}", sections)
+                    parameters = [a.arg for a in node.args.args[1:] + node.args.kwonlyargs]
+                    title = f"### {owner.name}.{node.name}\n"
+                    code = self.page[self.page.index(title):].split("```")[1]
+                    for name in parameters:
+                        self.assertRegex(code, rf"\b{name}: ")
+
+    def test_has_a_purpose_of_each_name_and_the_code_of_each_exception(self):
+        members = self.page[:self.page.index("## Exceptions")]
+        self.assertEqual(re.findall(r"^\| `.*\| +\|$", members, re.M), [])
+        self.assertIn("| `LostError` | `LeaseEndedError` | `lost` | The lease ", self.page)
 
 
 if __name__ == "__main__":
