@@ -13,11 +13,13 @@ inline namespace HOLDFAST_API v0 {
 // Meets the named requirement Clock. Not called `clock`, because ::clock() would make that name
 // ambiguous. Safe to call from any thread.
 struct lease_clock {
+  // What the named requirement asks for. Durations count nanoseconds.
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<lease_clock>;
   static constexpr bool is_steady = true;
+  // Reads the clock.
   static time_point now() noexcept;
   // The time of day of a time point, as both clocks are now: a later change of the system's time
   // changes the result. time_point::max() and min() become those of system_clock.

@@ -91,7 +91,7 @@ HOLDFAST_API std::error_condition make_error_condition(outcome) noexcept;
 class lock_error : public std::system_error {
  public:
   struct details {
-    std::string operation, lock, backend;
+    std::string operation, lock, backend;  // the parts of what(); each may be empty
     std::string text;  // the reason; behind the last "; " the remedy, if there is one
   };
   lock_error(std::error_code, details);

@@ -7,6 +7,7 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
+// How a finding bears on locks.
 enum class finding_grade : unsigned char {
   good,  // nothing to be done
   warn,  // a rare event may break a promise, or the answer is not known

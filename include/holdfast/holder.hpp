@@ -18,7 +18,7 @@ struct holder {
   // The note and the host name that the holder gave when it acquired the lock. When the threads of
   // one client hand the lock on, these are of the first of them.
   std::string note, host;
-  lock_mode mode = lock_mode::exclusive;
+  lock_mode mode = lock_mode::exclusive;  // in which it holds the lock
   // For a semaphore the permits of this holder, and the semaphore's total; otherwise 0.
   std::uint32_t permits = 0;
   std::uint32_t total_permits = 0;

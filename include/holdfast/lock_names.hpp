@@ -28,6 +28,7 @@ class lock_names {
     (all_.emplace_back(std::string_view(name)), ...);
   }
 
+  // Copies the names of a range.
   template <std::ranges::input_range Range>
   requires(!std::same_as<std::remove_cvref_t<Range>, lock_names> &&
            !std::convertible_to<Range, std::string_view> &&
@@ -36,6 +37,7 @@ class lock_names {
     for (auto&& name : all) all_.emplace_back(std::string_view(name));
   }
 
+  // The names, in their order.
   auto begin() const noexcept { return all_.begin(); }
   auto end() const noexcept { return all_.end(); }
 

@@ -23,11 +23,11 @@ struct duration_histogram {
       std::chrono::milliseconds{5},   std::chrono::milliseconds{10},  std::chrono::milliseconds{50},
       std::chrono::milliseconds{100}, std::chrono::milliseconds{500}, std::chrono::seconds{1},
       std::chrono::seconds{5},        std::chrono::seconds{10},       std::chrono::seconds{60},
-      std::chrono::seconds{600}};
+      std::chrono::seconds{600}};  // the upper bounds of the buckets but the last one
 
-  std::array<std::uint64_t, bounds.size() + 1> buckets{};
-  std::chrono::nanoseconds sum{};
-  std::uint64_t count() const noexcept;  // of all buckets
+  std::array<std::uint64_t, bounds.size() + 1> buckets{};  // the number of durations in each
+  std::chrono::nanoseconds sum{};                          // of all durations
+  std::uint64_t count() const noexcept;                    // of all buckets
 
   bool operator==(const duration_histogram&) const = default;
 };
@@ -36,8 +36,8 @@ struct duration_histogram {
 // client. Except for `connected` every figure is counted since open() and never decreases. Events
 // during the snapshot may be in some of its figures only.
 struct metrics {
-  struct by_mode {  // the mode that was requested
-    duration_histogram exclusive, shared, permit;
+  struct by_mode {                                 // the mode that was requested
+    duration_histogram exclusive, shared, permit;  // one for each mode
     bool operator==(const by_mode&) const = default;
   };
 

@@ -84,10 +84,10 @@ class mysql_connection {
 //   ALTER TABLE job ADD fence_token BIGINT NOT NULL DEFAULT 0,
 //                   ADD fence_owner VARCHAR(255) NOT NULL DEFAULT ''
 struct guarded_row {
-  std::string table;  // "job", or "shop.job" of another database
-  sql_columns key;    // the primary key of the row, or another unique key
-  std::string token_column = "fence_token";
-  std::string owner_column = "fence_owner";
+  std::string table;                         // "job", or "shop.job" of another database
+  sql_columns key;                           // the primary key of the row, or another unique key
+  std::string token_column = "fence_token";  // with the highest token that was admitted
+  std::string owner_column = "fence_owner";  // with the owner of that token
 };
 
 // Guards a row in MariaDB or MySQL: one UPDATE checks the token and writes the values. The lock may

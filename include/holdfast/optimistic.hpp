@@ -39,24 +39,25 @@ enum class row_version : unsigned char { number, update_time };
 struct versioned_table {
   std::string table;                   // "stock", or "shop.stock" of another database
   std::vector<std::string> key{"id"};  // the columns of the primary key or another unique key
-  std::string version = "version";
+  std::string version = "version";     // the column with the version
   row_version kind = row_version::number;
 };
 
 // A row as it was read. The version is text, so that a form or a request can carry it.
 struct versioned_row {
-  sql_columns key, values;
-  std::string version;
+  sql_columns key, values;  // the columns of the key, and the columns that were read
+  std::string version;      // the version that the row had
 };
 
 // When optimistic_table::update() tries again after a conflict. It pauses before each attempt but
 // the first: at random up to `pause`, a limit that doubles with each conflict up to `pause_max`.
 struct conflict_limits {
-  std::uint32_t attempts = 20;           // at least 1
-  std::chrono::microseconds pause{500};  // from 0
-  std::chrono::microseconds pause_max{50'000};
+  std::uint32_t attempts = 20;                  // at least 1
+  std::chrono::microseconds pause{500};         // from 0
+  std::chrono::microseconds pause_max{50'000};  // the longest pause
 };
 
+// How an update ended.
 enum class update_status : unsigned char {
   written,   // the changes are stored
   kept,      // the function returned no changes
@@ -68,6 +69,7 @@ enum class update_status : unsigned char {
 struct update_outcome {
   update_status status = update_status::conflict;
   std::uint32_t conflicts = 0;  // how many attempts were refused
+  // True when the changes were written.
   explicit operator bool() const noexcept { return status == update_status::written; }
 };
 
@@ -165,16 +167,17 @@ class optimistic_table {
 //     title    VARCHAR(200) NOT NULL DEFAULT '',
 //     KEY drafts (is_draft, touched))       -- without it a sweep locks the whole table
 struct draft_columns {
-  std::string table;
+  std::string table;  // "article", or "shop.article" of another database
+  // The names of its columns.
   std::string id = "id", version = "version", is_draft = "is_draft", touched = "touched";
 };
 
 // An open draft: it belongs to one editor. Two editors may open one draft; the first one that saves
 // or submits wins.
 struct draft {
-  std::int64_t id = 0;
-  std::string version;
-  sql_columns values;  // as they were read or saved last
+  std::int64_t id = 0;  // of the row
+  std::string version;  // the version that the row had
+  sql_columns values;   // as they were read or saved last
 };
 
 enum class draft_status : unsigned char {

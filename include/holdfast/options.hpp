@@ -38,7 +38,7 @@ struct acquire_options {
   // with ?strict=1, and with manual renewal, which requires that a lock can expire while its holder
   // is alive.
   std::optional<std::chrono::milliseconds> ttl{};
-  renewal renew = renewal::client_default;
+  renewal renew = renewal::client_default;  // whether the library renews the lease
   // Shown in the list of holders; at most 256 bytes of UTF-8 without control characters; default:
   // none. Copied before the verb returns.
   std::string_view note{};

@@ -49,8 +49,8 @@ class semaphore final : public acquirable<lock_mode::permit> {
   semaphore(semaphore&&) noexcept = default;
   semaphore& operator=(semaphore&&) noexcept = default;
 
-  static constexpr std::uint32_t permits_max = 1'000'000;
-  std::uint32_t total_permits() const noexcept;
+  static constexpr std::uint32_t permits_max = 1'000'000;  // the largest total
+  std::uint32_t total_permits() const noexcept;            // the total
 
  private:
   static std::uint32_t checked(std::uint32_t total_permits);

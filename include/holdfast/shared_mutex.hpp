@@ -63,7 +63,6 @@ class HOLDFAST_CAPABILITY shared_mutex final : public exclusive_lockable {
   lease acquire_shared(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
     return take_share(detail::wait_bound::forever(), &o, std::move(s), ec);
   }
-
   template <class... E>
   requires detail::call_ending<E...> lease try_acquire_shared(E&&... ending)
   const { return take_share(detail::wait_bound::one_attempt(), nullptr, ending...); }
@@ -74,7 +73,6 @@ class HOLDFAST_CAPABILITY shared_mutex final : public exclusive_lockable {
   lease try_acquire_shared(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
     return take_share(detail::wait_bound::one_attempt(), &o, std::move(s), ec);
   }
-
   template <class R, class P, class... E>
   requires detail::call_ending<E...> lease try_acquire_shared_for(std::chrono::duration<R, P> d,
                                                                   E&&... ending)
@@ -89,7 +87,6 @@ class HOLDFAST_CAPABILITY shared_mutex final : public exclusive_lockable {
                                std::stop_token s, std::error_code& ec) const {
     return take_share(detail::within(d), &o, std::move(s), ec);
   }
-
   template <class C, class D, class... E>
   requires detail::call_ending<E...> lease try_acquire_shared_until(std::chrono::time_point<C, D> t,
                                                                     E&&... ending)

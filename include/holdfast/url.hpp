@@ -21,7 +21,7 @@ class url {
     std::string host;  // without the brackets of an IPv6 address
     int port = 0;      // 0: the scheme's default
   };
-  using option = std::pair<std::string, std::string>;
+  using option = std::pair<std::string, std::string>;  // its name and its value
 
   // Reads a URL.
   //
@@ -33,6 +33,7 @@ class url {
   static url parse(std::string_view text);
   static url parse(std::string_view text, std::error_code&);
 
+  // The parts of the URL, decoded; empty where it has none.
   const std::string& scheme() const noexcept;
   const std::string& user() const noexcept;
   const std::vector<endpoint>& endpoints() const noexcept;

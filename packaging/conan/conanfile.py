@@ -16,6 +16,7 @@ class Holdfast(ConanFile):
     name = "holdfast"
     description = "Distributed locks with fencing tokens for C++20, C and Python"
     license = "Apache-2.0"
+    homepage = "https://example.org/holdfast"
     topics = ("lock", "mutex", "distributed", "redis", "zookeeper")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"

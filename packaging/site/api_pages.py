@@ -8,9 +8,12 @@ never names are shown as the overloads that they stand for.
 import dataclasses
 import re
 
+from docstrings import cell, document, first_sentence, prose
+
 ACCESS = re.compile(r"(public|protected|private):$")
 CLASS = re.compile(r"(?:template <.*?> ?)?(?:requires .*? )?(class|struct|enum class|enum) "
                    r"(?:\[\[\w+\]\] |HOLDFAST_\w+ )*(\w+)")
+TRAILING = re.compile(r"[;{]\s+// (.*)")
 NAME = re.compile(r"(operator ?(?:bool|[^\w\s(]+)|~?\w+)\s*(?:\(|\{|=|;|$|\[)")
 
 
@@ -21,6 +24,8 @@ class Entity:
     kind: str = ""       # class, struct, enum class, enum; "" of a function or a variable
     name: str = ""
     members: list = dataclasses.field(default_factory=list)
+    trailing: str = ""   # the comment after its code, on the same line and below
+    heading: list = dataclasses.field(default_factory=list)  # of the members from here on
 
 
 def depth_of(line):
@@ -54,8 +59,9 @@ def without_constraint(text):
 def name_of(code):
     attributes = r"(\[\[.*?\]\]|HOLDFAST_\w+ ?|requires [\w:]+<[^;{]*?> )"
     text = re.sub(attributes, "", signatures(code)[0])
-    while re.search(r"<[^<>()]*>", text):
-        text = re.sub(r"<[^<>()]*>", "", text)
+    arguments = r"(?<=\w)(?<!operator)<[^<>;{}]*>|<[^<>()]*>"
+    while re.search(arguments, text):
+        text = re.sub(arguments, "", text)
     if text.lstrip().startswith(("using ", "template concept", "concept ")):
         return re.search(r"(?:using|concept) (\w+)", text).group(1)
     found = NAME.search(text)
@@ -77,11 +83,28 @@ def entities(lines):
             at += 1
         else:
             code, at = declaration(lines, at)
-            if is_after_code and ";  // " in code[0]:
-                comment = []
-            out.append((access, entity(comment, code)))
+            trailing, at = trailing_comment(code[-1], lines, at)
+            heading = []
+            if trailing:
+                heading, comment = [] if is_after_code else comment, []
+            found = entity(comment, code)
+            if found:
+                found.trailing, found.heading = trailing, heading
+            out.append((access, found))
             is_after_code = True
     return [e for visible, e in out if visible == "public" and e]
+
+
+def trailing_comment(last, lines, at):
+    """The comment behind the last line of a declaration, which may go on in the same column."""
+    found = TRAILING.search(last)
+    if not found or found.group().startswith("{"):
+        return "", at
+    text, column = found.group(1), found.start(1) - len("// ")
+    while at < len(lines) and lines[at].startswith(" " * column + "// "):
+        text += " " + lines[at].strip()[3:]
+        at += 1
+    return text, at
 
 
 def entity(comment, code):
@@ -95,6 +118,9 @@ def entity(comment, code):
     if not body:
         return None  # a forward declaration
     kind, name = found.groups()
+    behind = TRAILING.search(code[0])
+    if behind and not comment and kind in ("class", "struct"):
+        comment = [behind.group(1)]
     out = Entity(comment, code, kind, name)
     if kind in ("class", "struct"):
         opening = next(i for i, line in enumerate(code)
@@ -104,7 +130,7 @@ def entity(comment, code):
         if kind == "class":
             inner.insert(0, "private:")
         out.members = entities([line if not line.startswith(" p") else line[1:] for line in inner])
-        out.code = code[:opening + 1]
+        out.code = [line.split("  //")[0] for line in code[:opening + 1]]
     return out
 
 
@@ -176,72 +202,21 @@ def wrapped(line, width=96):
     return "\n".join(out + [current.rstrip()])
 
 
-def prose(comment):
-    """Markdown of a comment: paragraphs, lists of arguments and errors, and blocks of code."""
-    out, paragraph, block = [], [], []
-
-    def flush():
-        if paragraph:
-            out.append(" ".join(paragraph))
-            out.append("")
-            paragraph.clear()
-        if block:
-            is_code = any(line.rstrip().endswith((";", "{")) for line in block)
-            out.extend(["```" + ("cpp" if is_code else "text"), *block, "```", ""])
-            block.clear()
-
-    item = None
-    for line in comment + [""]:
-        entry = re.match(r"((?:errc::\w+(?:, \w+)*|[\w?=.]+(?:, \w+)*|A? ?std::\w+))  +(\S.*)$",
-                         line)
-        if item is not None and re.match(r" {4,}\S", line):
-            out[-1] += " " + line.strip()
-            continue
-        if entry:
-            flush()
-            if item is None and out and out[-1] != "":
-                out.append("")
-            out.append(f"- `{entry.group(1)}`: {entry.group(2)}")
-            item = True
-            continue
-        if item is not None:
-            out.append("")
-            item = None
-        if not line.strip():
-            flush()
-        elif line.startswith("  "):
-            if paragraph:
-                flush()
-            block.append(line[2:])
-        else:
-            if block:
-                flush()
-            paragraph.append(escaped(line))
-    flush()
-    return out
-
-
-def escaped(line):
-    """Names in code type, so that Markdown reads nothing into them."""
-    return re.sub(r"(?<![`\w/])((?:[\w~]+(?:::|\.))*[\w~]+\([^()]*\)(?:\.\w+(?:\(\))?)*"
-                  r"|[\w]+(?:::\w+)+|\?[\w-]+=[\w-]*|[a-z]+_[a-z_]+|std::\w+&|<[\w:/]+>)(?!`)",
-                  r"`\1`", line)
-
-
-def first_sentence(comment):
-    text = " ".join(line for line in comment if line.strip())
-    return escaped(re.split(r"(?<=[.:]) (?=[A-Z0])|  ", text)[0].rstrip(":")).replace("|", "\\|")
-
-
-def purpose(group, class_name):
-    """What a table says of members that share a comment."""
-    trailing = re.search(r";  // (.*)", group[0].code[0])
-    if trailing and not group[0].comment:
-        return escaped(trailing.group(1)).replace("|", "\\|")
+def purpose(group, class_name, types):
+    """What a table says of members that share a comment. A field without one has that of its type:
+    `types` has the purpose of each on the page."""
+    first = group[0]
+    if first.trailing:
+        return cell(first.trailing)
     special = {class_name: "constructor", "operator=": "assignment", "~" + class_name: "destructor"}
-    if group[0].name in special and (not group[0].comment or group[0].comment[0][:1].islower()):
-        return special[group[0].name]
-    return first_sentence(group[0].comment)
+    if first.name in special and (not first.comment or first.comment[0][:1].islower()):
+        return special[first.name]
+    if first.name == "operator==":
+        return "comparison"
+    if not first.comment and first.code[0].startswith("static constexpr "):
+        return "constant"
+    type_name = re.match(r"(?:\w+::)*(\w+) ", first.code[0])
+    return first_sentence(first.comment) or types.get(type_name and type_name.group(1), "")
 
 
 def code_block(lines):
@@ -252,7 +227,8 @@ def groups(members):
     """Members that share one comment have one section, and overloads too."""
     out = []
     for member in members:
-        is_same = out and member.comment == out[-1][0].comment and not member.kind
+        is_same = (out and member.comment == out[-1][0].comment
+                   and not (member.kind or member.trailing or out[-1][0].trailing))
         if is_same and (member.comment or member.name == out[-1][0].name):
             out[-1].append(member)
         else:
@@ -260,21 +236,26 @@ def groups(members):
     return out
 
 
+def is_function(member):
+    text = " ".join(line.split("  //")[0] for line in member.code)
+    return "operator" in text or re.match(r"[^=({]*\(", text) is not None
+
+
 def names(group):
-    fields = [re.match(r"[^(]*?[\w>] ([\w ,={}]+);", m.code[0]) for m in group if ", " in m.code[0]
-              and "(" not in m.code[0]]
-    several = [re.match(r"\w+", name).group() for f in fields if f
+    fields = [re.match(r"[^(]*?[\w>] ([\w ,={}\"]+);", m.code[0].split("  //")[0]) for m in group
+              if not is_function(m)]
+    several = [re.match(r"\w+", name).group() for f in fields if f and ", " in f.group(1)
                for name in f.group(1).split(", ")]
     return list(dict.fromkeys(several + [member.name for member in group if member.name]))
 
 
-def section_of_class(e):
-    out = [f"## {e.name}", "", *prose(e.comment)]
+def section_of_class(e, types):
+    out = [f"## {e.name}", "", *document(e.comment)]
     head = re.sub(r"HOLDFAST_\w+ ?", "", " ".join(e.code)).rstrip(" {")
     head = re.sub(r"(: |, +)public detail::[^{]*?(?=, public [^d]|$)", "",
                   re.sub(r"\s+", " ", head))
     plain = [m for m in e.members if m.kind == ""]
-    fields = e.kind == "struct" and not any("(" in " ".join(m.code) for m in plain)
+    fields = e.kind == "struct" and not any(is_function(m) for m in plain)
     synopsis = [head + " {"]
     for member in plain:
         for line in signatures(member.code):
@@ -286,30 +267,34 @@ def section_of_class(e):
         out += ["### Members", "", "| name | purpose |", "|---|---|"]
         for group in parts:
             shown = ", ".join(f"`{name}`" for name in names(group))
-            out.append(f"| {shown} | {purpose(group, e.name.split('::')[-1])} |")
+            text = (cell(" ".join(group[0].comment)) if fields and group[0].comment
+                    else purpose(group, e.name.split("::")[-1], types))
+            if group[0].heading:
+                out.append(f"| *{cell(' '.join(group[0].heading))}* | |")
+            out.append(f"| {shown} | {text} |")
         out.append("")
     for group in parts:
-        if fields or len(prose(group[0].comment)) == 0:
+        if fields or len(document(group[0].comment)) == 0:
             continue
         out += [f"### {', '.join(names(group))}", ""]
         out += code_block([wrapped(line) for m in group for line in signatures(m.code)])
-        out += prose(group[0].comment)
+        out += document(group[0].comment)
     for member in e.members:
         if member.kind:
-            out += section_of(member, e.name + "::")
+            out += section_of(member, types, e.name + "::")
     return out
 
 
-def section_of(e, scope=""):
+def section_of(e, types, scope=""):
     if e.kind in ("class", "struct"):
-        return section_of_class(dataclasses.replace(e, name=scope + e.name))
+        return section_of_class(dataclasses.replace(e, name=scope + e.name), types)
     shown = e.code if e.kind else [wrapped(line) for line in signatures(e.code)]
-    return [f"## {scope}{e.name}", "", *code_block(shown), *prose(e.comment)]
+    return [f"## {scope}{e.name}", "", *code_block(shown), *document(e.comment)]
 
 
 def section_of_functions(group):
     code = [wrapped(line) for e in group for line in signatures(e.code)]
-    return [f"## {', '.join(names(group))}", "", *code_block(code), *prose(group[0].comment)]
+    return [f"## {', '.join(names(group))}", "", *code_block(code), *document(group[0].comment)]
 
 
 def page_of_header(name, text, example=""):
@@ -318,8 +303,9 @@ def page_of_header(name, text, example=""):
     out += [f"Defined in the header `<holdfast/{name}>`, in the namespace `holdfast`.", ""]
     macros = re.findall(r"^#define HOLDFAST_.*", text, re.M)
     out += code_block(macros) if macros else []
+    types = {e.name: first_sentence(e.comment) for e in found if e.kind}
     for group in groups(found):
-        out += section_of(group[0]) if len(group) == 1 else section_of_functions(group)
+        out += section_of(group[0], types) if len(group) == 1 else section_of_functions(group)
     if example:
         out += ["## Example", "", *code_block(example.rstrip().split("\n"))]
     return "\n".join(out)

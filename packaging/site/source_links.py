@@ -1,6 +1,7 @@
 # A hook of mkdocs. Pages link to files of the source tree outside of docs/. The site gets a copy of
 # each such file below source/, as text, and the links lead there. Each public header becomes a page
-# below reference/api/ (api_pages.py), with the program of that name in tests/examples/reference/.
+# below reference/api/ (api_pages.py, c_page.py), with the program of that name in
+# tests/examples/reference/, and the Python package becomes reference/python.md (python_page.py).
 import os
 import posixpath
 import re
@@ -10,9 +11,12 @@ from mkdocs.structure.files import File
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import api_pages  # noqa: E402
+import c_page  # noqa: E402
+import python_page  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SITE_SOURCES = os.path.join(ROOT, "build", "site-sources")
+PYTHON = "python/holdfast/__init__.py"
 HEADER = re.compile(r"include/holdfast/([a-z_]+)\.(hpp|h)")
 LINK = re.compile(r"(\]\()([^)\s:#]+)((?:#[^)\s]*)?\))")
 
@@ -29,7 +33,7 @@ def page_of_header(name):
     with open(os.path.join(ROOT, "include", "holdfast", name), encoding="utf-8") as file:
         text = file.read()
     if name.endswith(".h"):
-        return f"# holdfast/{name}\n\n```c\n{text.strip()}\n```\n"
+        return c_page.page(text)
     example = os.path.join(ROOT, "tests", "examples", "reference", name.replace(".hpp", ".cpp"))
     if not os.path.exists(example):
         return api_pages.page_of_header(name, text)
@@ -38,6 +42,8 @@ def page_of_header(name):
 
 
 def name_in_site(path):
+    if path == PYTHON:
+        return "reference/python.md"
     header = HEADER.fullmatch(path)
     if header:
         return f"reference/api/{header.group(1)}{'' if path.endswith('.hpp') else '_h'}.md"
@@ -45,6 +51,8 @@ def name_in_site(path):
 
 
 def text_of(path):
+    if path == PYTHON:
+        return python_page.page(os.path.join(ROOT, os.path.dirname(PYTHON)))
     header = HEADER.fullmatch(path)
     if header:
         return page_of_header(os.path.basename(path))
@@ -58,6 +66,7 @@ def text_of(path):
 def on_files(files, config):
     headers = os.listdir(os.path.join(ROOT, "include", "holdfast"))
     linked = {"include/holdfast/" + name for name in headers if name.endswith((".hpp", ".h"))}
+    linked.add(PYTHON)
     for page in files.documentation_pages():
         with open(page.abs_src_path, encoding="utf-8") as file:
             for match in LINK.finditer(file.read()):

@@ -43,8 +43,8 @@ class Lease:
         self._handle: int | None = handle
         self._free = weakref.finalize(self, _library.lease_free, handle)
         self._guard = threading.Lock()  # of the handle: a release must not overlap another call
-        self.name = name
-        self.owner: str = _library.lease_owner(handle).decode()
+        self.name = name  # of the lock
+        self.owner: str = _library.lease_owner(handle).decode()  # the id of this holder
 
     @property
     def held(self) -> bool:
@@ -141,8 +141,8 @@ class Lock:
     def __init__(self, client: Callable[[], Client], name: str, timeout: Seconds | None,
                  terms: dict[str, Any]) -> None:
         self._client = client
-        self.name = name
-        self.timeout = timeout
+        self.name = name  # of the lock
+        self.timeout = timeout  # the seconds that a with block waits; None: no limit
         self._terms = terms
         self._entered: dict[Hashable, Lease] = {}  # by thread or task
         _encoded(name)
