@@ -74,7 +74,6 @@ class sentinel final : public deployment {
                      all_.wait_until_promoted();
                      rest(d);
                      former.start();
-                     all_.wait_until_replica(former);
                    },
                    excuse_});
     all.push_back({"master.stop",
@@ -84,15 +83,12 @@ class sentinel final : public deployment {
                      all_.wait_until_promoted();
                      rest(d);
                      former.go_on();
-                     all_.wait_until_replica(former);
                    },
                    excuse_});
     all.push_back({"failover",
                    [this](dice&) {
-                     redis_server& former = all_.master();
                      all_.fail_over();
                      all_.wait_until_promoted();
-                     all_.wait_until_replica(former);
                    },
                    failover_excuse});
     all.push_back({"sentinel.kill", [this](dice& d) {
@@ -110,13 +106,8 @@ class sentinel final : public deployment {
     return all;
   }
 
-  void wait_until_healthy() override {
-    // The sentinels may have replaced a master that only was slow.
-    if (all_.master().info("role") != "master") all_.wait_until_promoted();
-    all_.wait_until_published();
-    for (redis_server* each : servers())
-      if (each != &all_.master()) all_.wait_until_replica(*each);
-  }
+  // The sentinels may have replaced a master that only was slow.
+  void wait_until_healthy() override { all_.wait_until_settled(); }
 
   std::vector<std::string> left_behind() override { return left_in_redis(all_.master()); }
 

@@ -139,14 +139,31 @@ redis_server& sentinel_servers::wait_until_promoted() {
   return master();
 }
 
+std::string sentinel_servers::named_by(redis_sentinel& sentinel) const {
+  const redis_reply named = sentinel.command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()});
+  return named.items.size() == 2 ? named.items[1].text : std::string();
+}
+
+bool sentinel_servers::is_published(std::size_t as_master) const {
+  const std::string port = std::to_string(servers_[as_master]->port());
+  return std::ranges::all_of(sentinels_, [&](const auto& each) {
+    return !each->is_running() || named_by(*each) == port;
+  });
+}
+
 void sentinel_servers::wait_until_published() {
-  const std::string port = std::to_string(master().port());
-  wait_until("do not name the promoted server", [&] {
-    return std::ranges::all_of(sentinels_, [&](const auto& each) {
-      if (!each->is_running()) return true;
-      const redis_reply named = each->command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()});
-      return named.items.size() == 2 && named.items[1].text == port;
-    });
+  wait_until("do not name the promoted server", [&] { return is_published(master_); });
+}
+
+void sentinel_servers::wait_until_settled() {
+  wait_until("do not settle on a master", [&] {
+    for (std::size_t i = 0; i < servers; ++i)
+      if (is_published(i)) master_ = i;
+    return is_published(master_) &&
+           reports(master(), "role", [](const auto& role) { return role == "master"; }) &&
+           std::ranges::all_of(servers_, [&](const auto& each) {
+             return each.get() == &master() || is_in_sync(*each);
+           });
   });
 }
 
@@ -159,13 +176,15 @@ bool sentinel_servers::reports(redis_server& server, const std::string& field,
   }
 }
 
-void sentinel_servers::wait_until_replica(redis_server& server) {
+bool sentinel_servers::is_in_sync(redis_server& replica) {
   const std::string port = std::to_string(master().port());
-  wait_until("leave a server without its master", [&] {
-    return reports(server, "role", [](const auto& role) { return role == "slave"; }) &&
-           reports(server, "master_port", [&](const auto& of) { return of == port; }) &&
-           reports(server, "master_link_status", [](const auto& is) { return is == "up"; });
-  });
+  return reports(replica, "role", [](const auto& role) { return role == "slave"; }) &&
+         reports(replica, "master_port", [&](const auto& of) { return of == port; }) &&
+         reports(replica, "master_link_status", [](const auto& is) { return is == "up"; });
+}
+
+void sentinel_servers::wait_until_replica(redis_server& server) {
+  wait_until("leave a server without its master", [&] { return is_in_sync(server); });
 }
 
 void sentinel_servers::wait_until_copied() {

@@ -54,6 +54,9 @@ class sentinel_servers {
   redis_server& wait_until_promoted();
   // Waits until all running sentinels name master().
   void wait_until_published();
+  // Waits until all running sentinels name one master, and the other servers are replicas of it, in
+  // sync. master() is that one then: sentinels may take a promotion back.
+  void wait_until_settled();
   // Waits until the server is a replica of master(), in sync with it.
   void wait_until_replica(redis_server&);
   // Waits until all replicas have what the master has written up to now.
@@ -73,6 +76,9 @@ class sentinel_servers {
   static bool reports(redis_server&, const std::string& field,
                       const std::function<bool(const std::string&)>& is_so);
   std::optional<std::size_t> promoted();
+  std::string named_by(redis_sentinel&) const;  // the port of the master
+  bool is_published(std::size_t as_master) const;
+  bool is_in_sync(redis_server& replica);
   void wait_until(const std::string& what, const std::function<bool()>&);
 
   const sentinel_options options_;
