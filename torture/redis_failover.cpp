@@ -46,8 +46,8 @@ void rest(dice& d) { std::this_thread::sleep_for(d.between(20ms, 1s)); }
 class sentinel final : public deployment {
  public:
   // `excuse`: how long after a failover two may hold. With replicas=majority too after one of a
-  // healthy master: until the sentinels have moved the other replica, it confirms the replies of
-  // the former master.
+  // master that runs, or that goes on soon: until the sentinels have moved the other replica, it
+  // confirms the replies of the former master.
   sentinel(std::string options, std::chrono::milliseconds excuse)
       : options_(failover_terms + std::move(options)), excuse_(excuse) {
     for (redis_server* each : servers()) links_.emplace_back(each->port());
@@ -84,7 +84,7 @@ class sentinel final : public deployment {
                      rest(d);
                      former.go_on();
                    },
-                   excuse_});
+                   failover_excuse});
     all.push_back({"failover",
                    [this](dice&) {
                      all_.fail_over();
