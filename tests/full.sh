@@ -44,6 +44,20 @@ on_other_server() {
     -LE "$without"
 }
 
+# on_other_processor PROCESSOR KINDS TARGET...: the tests of KINDS, built for another processor and
+# run in an emulator. Servers are those of this machine.
+on_other_processor() {
+  local processor=$1 kinds=$2 reason
+  shift 2
+  if ! reason=$("$root/packaging/cross_root.sh" "$processor"); then
+    echo "$reason"
+    [[ $reason == skipped:* ]]
+    return
+  fi
+  build_preset "$processor" "$@"
+  "$root/tests/suite" "$root/build/$processor" -L '^emulated$' -L "^($kinds)$"
+}
+
 # full: prints the sum alone in the last line; exit 1 if anything failed.
 full() {
   local -x HOLDFAST_FULL_SUITE=1
@@ -54,6 +68,10 @@ full() {
     part "on $server" on_other_server "$server"
   done
   part clang clang_suite
+  (need cross) || say "continuing without the packages that build for other processors"
+  part "on aarch64" on_other_processor aarch64 'unit|contract' unit_tests contract_tests \
+    contract_process
+  part "on s390x" on_other_processor s390x unit unit_tests
   ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}"
   echo "$all_passed passed, $all_failed failed"
   ((all_failed == 0))
