@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# cross_root.sh PROCESSOR: makes build/cross/PROCESSOR, Debian's headers and libraries for aarch64 or
-# s390x, with which its tests are built and run. No program of them is executed, so this needs no
-# emulator. The folder is kept until the list of packages changes. Where it cannot be made, the
-# script prints "skipped: " and the reason, and exits with 77.
+# cross_root.sh PROCESSOR: makes build/cross/PROCESSOR, Debian's headers and libraries for aarch64
+# or s390x, which tests for it are built and run with. No program of them is executed, so this
+# needs no emulator. The folder is kept until the list of packages changes. Where it cannot be
+# made, the script prints "skipped: " and the reason, and exits with 77.
 set -eu -o pipefail
 here=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
 . "$here/packaging/clean_root.sh"
