@@ -45,10 +45,9 @@ on_other_server() {
 }
 
 # on_other_processor PROCESSOR KINDS TARGET...: the tests of KINDS, built for another processor and
-# run in an emulator, with the servers of this machine. A test that fails runs once more: qemu 7.2
-# forks where a program calls posix_spawn(), and in one of some thousand forks of a process with
-# threads the child hangs before it executes its program. What depends on the processor fails
-# again.
+# run in an emulator, with the servers of this machine. A test that fails runs once more, because
+# qemu 7.2 forks where a program calls posix_spawn(), and rarely the child of a process with threads
+# hangs before it executes its program. A fault that depends on the processor fails again.
 on_other_processor() {
   local processor=$1 kinds=$2 reason
   shift 2
