@@ -97,8 +97,9 @@ endfunction()
 # Cases that match TOGETHER share something that is slow to make, a server of theirs: those with the
 # same suite and the same first group of the regex are one ctest test and one process.
 # (gtest_discover_tests keeps only one label of a list.)
+# In a build for another processor there are only those of holdfast_add_emulated_suite().
 function(holdfast_add_tests target)
-  if(NOT TARGET ${target})
+  if(NOT TARGET ${target} OR CMAKE_CROSSCOMPILING)
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY;LONG;ALONE;TOGETHER"

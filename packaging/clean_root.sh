@@ -13,17 +13,27 @@ require_clean_root() {
   fi
 }
 
-# make_clean_root: sets `empty` to a folder with the root; an archive of it is kept in build/ for
-# the next one.
-make_clean_root() {
-  local codename mirror archive log
-  require_clean_root
+# find_mirror: sets `codename` and `mirror` to what apt uses here, and exports its proxies.
+find_mirror() {
   codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
   mirror=$(apt-get indextargets --format "\$(REPO_URI)" "Created-By: Packages" "Component: main" \
     "Codename: $codename" | head -n 1)
   [[ -n $mirror ]] || skip "apt knows no mirror of $codename"
   eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
   export http_proxy=${http_proxy-} https_proxy=${https_proxy-}
+}
+
+# settings_of_network: the files of apt with a proxy or certificates. Most machines have none.
+settings_of_network() {
+  grep -lE 'Proxy|CaInfo' /etc/apt/apt.conf /etc/apt/apt.conf.d/* 2>/dev/null || true
+}
+
+# make_clean_root: sets `empty` to a folder with the root; an archive of it is kept in build/ for
+# the next one.
+make_clean_root() {
+  local codename mirror archive log
+  require_clean_root
+  find_mirror
   empty=$(mktemp -d)
   chmod 755 "$empty"  # apt downloads as a user of its own
   archive=$here/build/empty-$codename.tar
@@ -39,9 +49,7 @@ make_clean_root() {
     skip "debootstrap from $mirror: $last"
   fi
   rm -f "$log"
-  # Most machines have none of these.
-  { grep -lE 'Proxy|CaInfo' /etc/apt/apt.conf /etc/apt/apt.conf.d/* 2>/dev/null || true; } |
-    xargs -r cp -t "$empty/etc/apt/apt.conf.d"
+  settings_of_network | xargs -r cp -t "$empty/etc/apt/apt.conf.d"
   cp -L /etc/resolv.conf "$empty/etc/resolv.conf"
   mkdir -p "$here/build"
   tar -C "$empty" -cf "$archive.$$" . && mv "$archive.$$" "$archive"

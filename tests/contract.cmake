@@ -30,6 +30,15 @@ holdfast_add_tests(contract_tests DIR contract TIMEOUT 300 LONG "b1[45]_"
     "_(${codec_layout})_redis$=codec" "_(kazoo(_rw)?|node)_zookeeper$=codec"
   TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")
 
+# For sanitizers and emulators, which take long: one layout stands for those that differ by their
+# codecs, one server for several. The flavour shared_file differs from file by the rights of its
+# files alone.
+list(TRANSFORM codec_layouts REPLACE ".+" "*_\\0_redis" OUTPUT_VARIABLE of_codecs)
+string(JOIN : rarer *shared_file* ${of_codecs} *redisson_permits* *sentinel* *_cluster*
+  *_shards_redis *_zookeeper)
+holdfast_add_emulated_suite(contract_tests DIR contract SHARDS 12 EXCEPT ${rarer}:*redisson*:*_mysql
+  ENVIRONMENT ${contract_environment})
+
 if(HOLDFAST_SANITIZED_TESTS)
   foreach(sanitizer IN LISTS holdfast_sanitizers)
     contract_process(contract_process_${sanitizer} testkit_${sanitizer})
@@ -39,13 +48,9 @@ endif()
 list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
   OUTPUT_VARIABLE sanitized_environment)
 list(APPEND sanitized_environment HOLDFAST_CONTRACT_THREADS_SUFFICE=1)
-# The flavour shared_file differs from file by the rights of its files alone.
-list(TRANSFORM codec_layouts REPLACE ".+" "*_\\0_redis" OUTPUT_VARIABLE of_codecs)
-string(JOIN : not_sanitized *shared_file* ${of_codecs} *redisson_permits* *sentinel*
-  *_cluster* *_shards_redis *_zookeeper)
 # They share a server; one mode of each recipe.
 string(JOIN : of_zookeeper *exclusive*_curator_zookeeper *shared*_curator_rw_zookeeper
   *permit*_curator_semaphore_zookeeper)
-holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT ${not_sanitized} SHARDS 8
+holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT ${rarer} SHARDS 8
   APART zookeeper ${of_zookeeper}
   ENVIRONMENT ${sanitized_environment})

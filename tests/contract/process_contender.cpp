@@ -24,7 +24,7 @@ void must(int error, const char* what) {
 class process_contender final : public contender {
  public:
   process_contender() {
-    const char* program = std::getenv("HOLDFAST_CONTRACT_PROCESS");
+    char* const program = std::getenv("HOLDFAST_CONTRACT_PROCESS");
     if (program == nullptr)
       throw std::runtime_error("HOLDFAST_CONTRACT_PROCESS does not name the program to start");
     int in[2], out[2];
@@ -34,8 +34,9 @@ class process_contender final : public contender {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     ::posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    char* arguments[] = {const_cast<char*>(program), nullptr};
-    const int error = ::posix_spawn(&id_, program, &actions, nullptr, arguments, environ);
+    char* const emulator = std::getenv("HOLDFAST_EMULATOR");  // of a build for another processor
+    char* arguments[] = {emulator ? emulator : program, emulator ? program : nullptr, nullptr};
+    const int error = ::posix_spawnp(&id_, arguments[0], &actions, nullptr, arguments, environ);
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(in[0]);
     ::close(out[1]);

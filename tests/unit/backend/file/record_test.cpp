@@ -77,6 +77,15 @@ TEST(file_record, can_be_read_with_cat) {
   EXPECT_EQ(text.back(), '\n');
 }
 
+// Machines of either byte order may share the directory.
+TEST(file_record, has_the_same_bytes_on_every_processor) {
+  const std::string text = text_of(make("nightly", "web7", "a note", 42));
+  EXPECT_TRUE(text.starts_with(
+      "holdfast lock 1\nnumber  0000000000000042\nsince   1763668888123456\npid     0000004711\n"
+      "client  0123456789abcdef\ncheck   1be007b1552943d8\nname    nightly\n"))
+      << text;
+}
+
 TEST(file_record, lies_in_one_page_so_that_it_is_written_whole_or_not_at_all) {
   const auto r = std::make_unique<record_text>();
   const auto at = reinterpret_cast<std::uintptr_t>(r->bytes().data());

@@ -28,15 +28,14 @@ class network_loop : public testing::TestWithParam<base::driven_by> {
     EXPECT_TRUE(ear_.opens());
     return peer(other);
   }
-  // Of TEST-NET: nobody answers.
-  static base::address nobody() {
-    base::address a;
-    a.host = "192.0.2.1";
-    a.port = 1;
-    return a;
+  // Which never answers.
+  const base::address& nobody() {
+    full_.fill();
+    return full_.at;
   }
 
   user user_;
+  listener full_;
   std::array<ear, 5> ears_;
   ear& ear_ = ears_[4];
   std::unique_ptr<base::stream> stream_;  // goes after the loop

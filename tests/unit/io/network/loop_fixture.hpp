@@ -44,9 +44,21 @@ class listener {
   }
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
-  ~listener() { close(); }
+  ~listener() {
+    close();
+    if (queued_ >= 0) ::close(queued_);
+  }
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+  // The queue is full from here on: the kernel neither accepts nor refuses a connection.
+  void fill() {
+    sockaddr_in net{};
+    socklen_t size = sizeof net;
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&net), &size);
+    queued_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (::listen(fd_, 0) != 0 || ::connect(queued_, reinterpret_cast<sockaddr*>(&net), size) != 0)
+      ADD_FAILURE() << "cannot fill the queue";
   }
   int accept() {
     pollfd p{fd_, POLLIN, 0};
@@ -57,7 +69,7 @@ class listener {
   base::address at;
 
  private:
-  int fd_ = -1;
+  int fd_ = -1, queued_ = -1;
 };
 
 // The other end of a stream, blocking.
