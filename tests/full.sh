@@ -3,6 +3,7 @@
 # need, and the suites of ./dev test.
 
 other_servers=(redis-6.2 valkey-9 zookeeper-3.9)
+newer_compilers=(g++-14 clang++-19 clang++-22)
 
 # part NAME COMMAND...: adds what COMMAND reports in its last line, "N passed, N failed", and the
 # tests that it names as "failed: TEST", with the lines below them that begin with "  |". A command
@@ -64,13 +65,16 @@ on_other_processor() {
 # full: prints the sum alone in the last line; exit 1 if anything failed.
 full() {
   local -x HOLDFAST_FULL_SUITE=1
-  local all_passed=0 all_failed=0 failures=() server
+  local all_passed=0 all_failed=0 failures=() server compiler
   (need servers) || say "continuing without the packages that fetch servers and conan"
   part suite whole_suite
   for server in "${other_servers[@]}"; do
     part "on $server" on_other_server "$server"
   done
   part clang clang_suite
+  for compiler in "${newer_compilers[@]}"; do
+    part "$compiler in Debian 13" "$root/tests/debian-13.sh" "$compiler"
+  done
   (need cross) || say "continuing without the packages that build for other processors"
   part "on aarch64" on_other_processor aarch64 'unit|contract' unit_tests contract_tests \
     contract_process
