@@ -103,6 +103,7 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
 }
 
 void retrying_layout::renew_owner(retrying_claim& c) {
+  c.node->note_ended(c, env().now());
   drop_owner(c);
   c.owner_id.high = base::random_u64(env());
   c.owner_id.low = base::random_u64(env()) | 1;
@@ -140,8 +141,11 @@ void retrying_layout::wake_at(retrying_claim& c, time_point t) {
   reactor_.wake_by(t);
 }
 
-void retrying_layout::after_step(retrying_claim& c, time_point) {
-  if (c.recipe().is_idle()) drop_owner(c);
+void retrying_layout::after_step(retrying_claim& c, time_point now) {
+  if (c.recipe().is_idle()) {
+    c.node->note_ended(c, now);
+    drop_owner(c);
+  }
   if (!c.recipe().wants_messages()) c.node->stop_listening(c);
   // A holder has the loop driven too: it must learn at once that a connection has ended, because
   // the name may lead to another server from then on.

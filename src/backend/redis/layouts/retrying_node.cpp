@@ -11,6 +11,16 @@
 namespace holdfast::redis {
 
 using base::event_queue;
+using namespace std::chrono_literals;
+
+namespace {
+
+// What a client remembers of its claims that have ended. A client may stay with a master for a
+// third of a ttl after another one was promoted; with the default ttl that is this long.
+constexpr duration ended_kept = 10s;
+constexpr std::size_t ended_max = 64;
+
+}  // namespace
 
 retrying_node::retrying_node(retrying_layout& l, const settings& s, transport& over)
     : claims_node(over, l.claims()), home_(l), settings_(s), codec_(l.codec()) {}
@@ -206,6 +216,7 @@ void retrying_node::on_cut(request& b, const reply_context& context) {
 void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
   if (what != lane::commands) return;
   for (const script* const s : codec_.facts().loaded) over_.load_script(*s, now);
+  if (over_.has_moved()) withdraw_copied_places(now);
   resume(now, events);
   if (renewals_.goes_with_commands()) over_.tick_by(now);
 }
@@ -327,6 +338,7 @@ void retrying_node::on_orphan_redirected(const retrying_orphan& o, const redirec
 
 void retrying_node::on_keys_moved(time_point now) {
   redirected_.send_now();
+  hand_over_ended(now);
   hand_over_orphans(now);
 }
 
@@ -334,6 +346,30 @@ void retrying_node::hand_over_orphans(time_point now) {
   if (!keys_move()) return;
   claims_node::hand_over_orphans(now, [this](const retrying_orphan& o) -> retrying_node& {
     return home_.node_of_lock(o.key);
+  });
+}
+
+void retrying_node::note_ended(const retrying_claim& c, time_point now) {
+  if (!c.owner_id || !c.had_place || !codec_.facts().rules.has_queue) return;
+  const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  ended_.push_back({now, retrying_orphan(*this, c, end)});
+  while (ended_.size() > ended_max || now - ended_.front().at > ended_kept) ended_.pop_front();
+}
+
+// The server's copy of a queue may be from before these claims ended at the former server. There
+// other waiters would wait behind such a place for its window (docs/backends/redisson.md).
+void retrying_node::withdraw_copied_places(time_point now) {
+  if (base::planted(base::mutant::copied_place_kept)) return;
+  for (const ended_owner& e : ended_) over_.tick_by(orphans_.add(now, *this, e.owner));
+}
+
+// The servers that have their locks now may be replicas that were promoted.
+void retrying_node::hand_over_ended(time_point now) {
+  std::erase_if(ended_, [&](const ended_owner& e) {
+    retrying_node& to = home_.node_of_lock(e.owner.key);
+    if (&to == this) return false;
+    to.over().tick_by(to.orphans().add(now, to, e.owner));
+    return true;
   });
 }
 
