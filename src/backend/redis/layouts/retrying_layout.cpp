@@ -110,7 +110,8 @@ void retrying_layout::renew_owner(retrying_claim& c) {
   c.owner_since = env().now();
   c.owner_id.drawn = codec_->stamp_at(env().wall(), c.recipe().ttl());
   c.renewed = {};
-  c.was_sent = c.had_place = c.may_have_place = false;
+  c.was_sent = c.had_place = false;
+  c.queueing_tries = 0;
   c.node->count_owners(1);
 }
 

@@ -123,7 +123,7 @@ void retrying_node::write_collected(request_writer& to, time_point now) {
     begin_step(*c, b->to);
     codec_.append(to, b->to, request_of(*c, home_.owner_at_server(*c)));
     c->was_sent = true;
-    c->may_have_place = c->may_have_place || (may_grant && c->recipe().is_waiter());
+    if (may_grant && c->recipe().is_waiter() && c->queueing_tries < 2) ++c->queueing_tries;
     to.expect(*b, 1, now);
   }
 }
@@ -351,9 +351,9 @@ void retrying_node::hand_over_orphans(time_point now) {
 }
 
 void retrying_node::note_ended(const retrying_claim& c, time_point now) {
-  const bool is_granted_at_once = !c.had_place && c.recipe().granted().number != 0;
-  if (!c.owner_id || !c.may_have_place || is_granted_at_once) return;
-  if (!codec_.facts().rules.has_queue) return;
+  const bool has_queued = codec_.facts().rules.has_queue && c.queueing_tries > 0;
+  const bool is_granted_at_once = c.queueing_tries == 1 && c.recipe().granted().number != 0;
+  if (!c.owner_id || !has_queued || is_granted_at_once) return;
   const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   ended_.push_back({now, retrying_orphan(*this, c, end)});
   while (ended_.size() > ended_max || now - ended_.front().at > ended_kept) ended_.pop_front();
