@@ -339,7 +339,6 @@ void retrying_node::on_orphan_redirected(const retrying_orphan& o, const redirec
 
 void retrying_node::on_keys_moved(time_point now) {
   redirected_.send_now();
-  hand_over_ended(now);
   hand_over_orphans(now);
 }
 
@@ -364,16 +363,6 @@ void retrying_node::note_ended(const retrying_claim& c, time_point now) {
 void retrying_node::withdraw_copied_places(time_point now) {
   if (base::planted(base::mutant::copied_place_kept)) return;
   for (const ended_owner& e : ended_) over_.tick_by(orphans_.add(now, *this, e.owner));
-}
-
-// The servers that have their locks now may be replicas that were promoted.
-void retrying_node::hand_over_ended(time_point now) {
-  std::erase_if(ended_, [&](const ended_owner& e) {
-    retrying_node& to = home_.node_of_lock(e.owner.key);
-    if (&to == this) return false;
-    to.over().tick_by(to.orphans().add(now, to, e.owner));
-    return true;
-  });
 }
 
 retrying_orphan::retrying_orphan(retrying_node& n, const retrying_orphan& o)

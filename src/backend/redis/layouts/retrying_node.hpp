@@ -75,7 +75,6 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   void cut(retrying_claim&, std::uint32_t epoch, const reply_context&);
   void hand_over_orphans(time_point now);
   void withdraw_copied_places(time_point now);
-  void hand_over_ended(time_point now);
 
   duration probe_pause() const noexcept { return settings_.op_timeout / 4; }
   void probe_messages(time_point now);

@@ -11,7 +11,7 @@ local place = not line.err and place_in(line, owner)
 if place then
   redis.call('LREM', queue, 0, owner)
   redis.call('ZREM', times, owner)
-  take_window_off(line, place + 1, window)
+  move_times(line, place + 1, -window)
 end
 if was_held or place == 1 then wake_if_free(window, ARGV[3]) end
 return (was_held or place) and 1 or 2
