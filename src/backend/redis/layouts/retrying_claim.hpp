@@ -34,7 +34,7 @@ struct retrying_record : claims::listed_claim, io::counted_claim, message_handle
   bool was_sent = false;                   // the server may have seen this owner
   bool had_place = false;  // an attempt of this owner was busy: it has or had a place in a queue
   std::uint8_t queueing_tries = 0;  // of this owner, sent: none, one, or more (2)
-  bool renewing = false;   // in the node's queue
+  bool renewing = false;            // in the node's queue
 
  protected:
   ~retrying_record() = default;

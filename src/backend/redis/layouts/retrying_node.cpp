@@ -217,7 +217,8 @@ void retrying_node::on_cut(request& b, const reply_context& context) {
 void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
   if (what != lane::commands) return;
   for (const script* const s : codec_.facts().loaded) over_.load_script(*s, now);
-  if (over_.has_moved()) withdraw_copied_places(now);
+  if (over_.has_moved() && !base::planted(base::mutant::copied_place_kept))
+    withdraw_copied_places(now);
   resume(now, events);
   if (renewals_.goes_with_commands()) over_.tick_by(now);
 }
@@ -361,7 +362,6 @@ void retrying_node::note_ended(const retrying_claim& c, time_point now) {
 // The server's copy of a queue may be from before these claims ended at the former server. There
 // other waiters would wait behind such a place for its window (docs/backends/redisson.md).
 void retrying_node::withdraw_copied_places(time_point now) {
-  if (base::planted(base::mutant::copied_place_kept)) return;
   for (const ended_owner& e : ended_) over_.tick_by(orphans_.add(now, *this, e.owner));
 }
 
