@@ -356,11 +356,14 @@ void retrying_node::note_ended(const retrying_claim& c, time_point now) {
   if (!c.owner_id || !has_queued || is_granted_at_once) return;
   const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   ended_.push_back({now, retrying_orphan(*this, c, end)});
+  ended_.back().owner.only_place = true;
   while (ended_.size() > ended_max || now - ended_.front().at > ended_kept) ended_.pop_front();
 }
 
 // The server's copy of a queue may be from before these claims ended at the former server. There
-// other waiters would wait behind such a place for its window (docs/backends/redisson.md).
+// other waiters would wait behind such a place for its window (docs/backends/redisson.md). A copied
+// lock ends with its lease: the former server may have granted it again, to a holder that does not
+// know yet of the failover.
 void retrying_node::withdraw_copied_places(time_point now) {
   for (const ended_owner& e : ended_) over_.tick_by(orphans_.add(now, *this, e.owner));
 }
@@ -369,6 +372,7 @@ retrying_orphan::retrying_orphan(retrying_node& n, const retrying_orphan& o)
     : server_orphan(n, o.until, o.most),
       key(o.key),
       owner(o.owner),
+      only_place(o.only_place),
       id(o.id),
       details(o.details),
       ttl(o.ttl) {}
@@ -393,6 +397,7 @@ lock_request retrying_orphan::request() const {
           .ttl = ttl,
           .mode = details.mode,
           .step = step,
+          .only_place = only_place,
           .permits = details.permits,
           .total_permits = details.total_permits,
           .wall = node.home().env().wall(),

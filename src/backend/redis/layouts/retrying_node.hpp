@@ -24,6 +24,7 @@ struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
   std::string key, owner;
   std::string seen;       // what the last step read
   std::uint8_t step = 0;  // of a withdrawal of several commands
+  bool only_place = false;
   const retrying_owner id;
   const retrying_protocol::request_details details;
   const duration ttl;
