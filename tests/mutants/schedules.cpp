@@ -58,6 +58,7 @@ constexpr killer_seed seeds[] = {
     {"name_not_probed", 7, "string", 2},
     {"own_history_not_asked", 814198, "redisson-rw", 2},
     {"place_of_the_lost_kept", 940000215, "redisson-fair", 2},
+    {"place_of_the_released_kept", 959004857, "redisson-fair", 2},
     {"copied_place_kept", 940000236, "redisson-fair", 2},
     {"leases_of_old_reign_kept", 951002019, "redisson-fair", 2},
     {"leases_unconfirmed", 8, "string", 2},
