@@ -88,7 +88,6 @@ constexpr killer_seed seeds[] = {
     {"dead_fair_head", 66, "redisson-fair"},
     {"fair_waiters_spin", 4, "redisson-fair"},
     {"only_the_head_knows_the_lease", 500624, "redisson-fair"},
-    {"window_of_the_returned_forgotten", 954010388, "redisson-fair", 2},
     {"fair_queue_passed", 1, "redisson-fair"},
     {"double_count", 33, "redisson-fair"},
     {"foreign_renewal", 534, "redisson-fair"},
