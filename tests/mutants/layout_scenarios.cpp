@@ -104,27 +104,47 @@ std::string silence_counts_from_the_second_sending() {
   return greetings == 0 ? "" : "a connection that has just been written to is given up as silent";
 }
 
-// The next waiter knows the end of the lease before.
-std::string a_grant_with_a_short_lease_wakes_the_next_waiter() {
-  using redis::retrying_operation;
+// Owners of a fair lock, by the order in which they began. Each has waited before.
+struct fair_owners {
+  using operation = redis::retrying_operation;
   const redis::redisson_fair::codec tested;
-  redis::codec_on_model on(tested);
-  const auto request = [&](retrying_operation what, std::uint64_t number, base::duration ttl) {
+  redis::codec_on_model on{tested};
+
+  std::string request(operation what, std::uint64_t number, base::duration ttl = 30s) {
     const std::string owner =
         tested.text_of({.high = 1,
                         .low = number,
                         .drawn = std::chrono::microseconds(1'700'000'000'000'000 + number)});
     on.ask(what, {.key = "job", .owner = owner, .ttl = ttl, .may_queue = true, .had_place = true});
     return owner;
-  };
-  request(retrying_operation::try_lock, 1, 30s);
-  request(retrying_operation::try_lock, 2, 30s);
-  const std::string next = request(retrying_operation::try_lock, 3, 30s);
-  on.listen_to("redisson_lock__channel:{job}:" + next);
-  request(retrying_operation::release, 1, 30s);
-  on.heard();
-  request(retrying_operation::try_lock, 2, 1s);
-  return on.heard().empty() ? "the next waiter sleeps beyond the end of a short lease" : "";
+  }
+  void listen_to(const std::string& owner) {
+    on.listen_to("redisson_lock__channel:{job}:" + owner);
+    on.heard();
+  }
+};
+
+// The next waiter knows the end of the lease before.
+std::string a_grant_with_a_short_lease_wakes_the_next_waiter() {
+  fair_owners s;
+  s.request(fair_owners::operation::try_lock, 1);
+  s.request(fair_owners::operation::try_lock, 2);
+  s.listen_to(s.request(fair_owners::operation::try_lock, 3));
+  s.request(fair_owners::operation::release, 1);
+  s.on.heard();
+  s.request(fair_owners::operation::try_lock, 2, 1s);
+  return s.on.heard().empty() ? "the next waiter sleeps beyond the end of a short lease" : "";
+}
+
+std::string a_waiter_behind_one_that_returned_is_woken() {
+  fair_owners s;
+  s.request(fair_owners::operation::try_lock, 1);
+  s.listen_to(s.request(fair_owners::operation::try_lock, 3));
+  s.request(fair_owners::operation::try_lock, 2);
+  s.request(fair_owners::operation::release, 1);
+  s.request(fair_owners::operation::try_lock, 2);
+  s.request(fair_owners::operation::release, 2);
+  return s.on.heard().empty() ? "a waiter that lives is taken for dead" : "";
 }
 
 constexpr scenario all_of_layouts[] = {
@@ -138,6 +158,8 @@ constexpr scenario all_of_layouts[] = {
     {mutant::none, "redis", readers_hear_of_a_downgrade, "downgrade_not_published"},
     {mutant::none, "redis", a_grant_with_a_short_lease_wakes_the_next_waiter,
      "next_waiter_knows_an_old_lease"},
+    {mutant::none, "redis", a_waiter_behind_one_that_returned_is_woken,
+     "window_of_the_returned_forgotten"},
 };
 
 }  // namespace

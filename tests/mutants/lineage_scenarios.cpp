@@ -176,6 +176,14 @@ std::string a_lease_is_confirmed_at_another_server() {
   return held.held() ? "it is held though the server has forgotten it" : "";
 }
 
+std::string a_lease_is_confirmed_where_the_master_was_a_replica_meanwhile() {
+  three_lanes s;
+  s.net.close(0);
+  s.net.time.advance(0ms);
+  s.greet(3, "r1", "hb", "ha");
+  return s.a.moves == 1 ? "" : "it is believed though another master may have granted the lock";
+}
+
 std::string a_lease_is_doubtful_until_another_server_confirms_it() {
   redis::on_model w;
   for (const std::string layout : {"string", "lua"}) {
@@ -207,6 +215,8 @@ constexpr scenario of_lineage[] = {
     {mutant::name_not_probed, "redis", a_promotion_is_noticed_though_nothing_ends},
     {mutant::own_history_not_asked, "redis", a_master_that_follows_by_a_new_name_is_noticed},
     {mutant::leases_unconfirmed, "redis", a_lease_is_confirmed_at_another_server},
+    {mutant::leases_of_old_reign_kept, "redis",
+     a_lease_is_confirmed_where_the_master_was_a_replica_meanwhile},
     {mutant::moved_lease_undoubted, "redis", a_lease_is_doubtful_until_another_server_confirms_it},
 };
 

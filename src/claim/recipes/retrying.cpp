@@ -273,12 +273,16 @@ retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point
   if (r.notified_others) yields_until_ = now + notified_lately;
   if (r.peers_poll && !planted(mutant::pollers_unseen)) peers_seen_ = pauses_for_peers;
   if (state_ == state::releasing) released_at_ = now;
-  // Sent before, it may be gone because of that.
-  const bool was_ours = state_ == state::releasing && attempts_ == 0;
   const bool may_arrive = (state_ == state::withdrawing || may_be_ours_) && !r.final;
-  const bool is_missing = was_ours && r.what == verdict::not_owner;
+  const bool is_absent = state_ == state::releasing && r.what == verdict::not_owner;
+  // Sent before, it may be gone because of that.
+  const bool is_missing = is_absent && attempts_ == 0;
+  // Or the release was repeated at a server with a copy of the queue from before the grant.
+  const bool may_be_queued = is_absent &&
+                             (is_missing || !planted(mutant::place_of_the_released_kept)) &&
+                             rules_->has_queue;
   step out = become_idle(claim_event::ended, is_missing ? errc::not_held : errc{});
-  out.orphan = may_arrive || (is_missing && rules_->has_queue);
+  out.orphan = may_arrive || may_be_queued;
   return out;
 }
 

@@ -14,6 +14,12 @@ namespace {
 
 std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
 
+std::string text_of(const std::vector<std::string_view>& ids) {
+  std::string out;
+  for (const std::string_view id : ids) out.append(" ").append(id);
+  return out;
+}
+
 }  // namespace
 
 bool judge::is_lost_or_excused(std::string_view id) const {
@@ -93,7 +99,8 @@ void judge::judge_freedom(int lock) {
   if (world_.excused.covers(lock)) return;
   if (now - std::max(*l.free_since, world_.excused.last_end(lock)) <= most) return;
   world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
-                  " while a user waits behind " + std::to_string(l.lost_ahead) + " lost ones");
+                  " while a user waits behind " + std::to_string(l.lost_ahead) +
+                  " lost ones; queued:" + text_of(view_->queue_at(lock)));
 }
 
 // It is free, or only holders that are lost have it.

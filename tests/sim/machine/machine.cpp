@@ -166,8 +166,12 @@ void machine::resume() {
 bool machine::is_connected() const {
   bool listened = false, listens = false, asks = false;
   bool awaits_one = false;  // the server has refused a connection, and the client repeats it
+  bool awaits_renewals = false;
   for (const auto& p : pipes_) {
-    if (p->is_for_renewals()) continue;
+    if (p->is_for_renewals()) {
+      awaits_renewals = p->is_opening() || p->was_refused() || (awaits_renewals && !p->is_sound());
+      continue;
+    }
     if (p->is_opening()) return false;
     const bool is_sound = p->is_sound();
     if (p->alive() && !is_sound && world_.store->needs_each_connection()) return false;
@@ -177,6 +181,8 @@ bool machine::is_connected() const {
     const bool was_refused = p->was_refused() && world_.schedule.tick == moment{};
     awaits_one = was_refused || (awaits_one && !(is_sound && p->use().asks));
   }
+  // Where the name may have moved, nothing is acquired until a lost connection is replaced.
+  if (awaits_renewals && world_.schedule.has_two_servers_of_one_name()) return false;
   return asks && (listens || (!listened && !awaits_one));
 }
 

@@ -98,6 +98,7 @@ void redis_roles::fail_over(const fault& f) {
   is_busy_ = true;
   const moment first = std::max(f.lasts, -f.name_follows);
   pair_.begin_failover();
+  excuse_clients(world_.time.now() + first);  // no write is answered before
   world_.later(first + f.name_follows, [this, to = *to, cuts = f.cuts] { lead_name_to(to, cuts); });
   world_.later(first, [this, to = *to, cuts = f.cuts] {
     world_.change_server([&] {

@@ -33,7 +33,8 @@ struct retrying_record : claims::listed_claim, io::counted_claim, message_handle
   std::chrono::microseconds renewed{};     // see lock_request
   bool was_sent = false;                   // the server may have seen this owner
   bool had_place = false;  // an attempt of this owner was busy: it has or had a place in a queue
-  bool renewing = false;   // in the node's queue
+  std::uint8_t queueing_tries = 0;  // of this owner, sent: none, one, or more (2)
+  bool renewing = false;            // in the node's queue
 
  protected:
   ~retrying_record() = default;

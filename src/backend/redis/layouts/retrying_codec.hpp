@@ -44,6 +44,7 @@ struct lock_request {  // the arguments of a request for one lock
   std::uint8_t step = 0;                  // of an attempt that has several commands
   bool may_queue = false;                 // not the only attempt
   bool had_place = false;                 // in a queue: an earlier attempt of this owner was busy
+  bool only_place = false;                // withdraw: the place in a queue, and not the lock
   std::uint32_t permits = 1, total_permits = 0;
   std::chrono::microseconds wall{};  // the clock of this machine, since 1970
   std::string_view seen;             // what the step before read

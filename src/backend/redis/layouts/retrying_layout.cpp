@@ -103,6 +103,7 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
 }
 
 void retrying_layout::renew_owner(retrying_claim& c) {
+  c.node->note_ended(c, env().now());
   drop_owner(c);
   c.owner_id.high = base::random_u64(env());
   c.owner_id.low = base::random_u64(env()) | 1;
@@ -110,6 +111,7 @@ void retrying_layout::renew_owner(retrying_claim& c) {
   c.owner_id.drawn = codec_->stamp_at(env().wall(), c.recipe().ttl());
   c.renewed = {};
   c.was_sent = c.had_place = false;
+  c.queueing_tries = 0;
   c.node->count_owners(1);
 }
 
@@ -140,8 +142,11 @@ void retrying_layout::wake_at(retrying_claim& c, time_point t) {
   reactor_.wake_by(t);
 }
 
-void retrying_layout::after_step(retrying_claim& c, time_point) {
-  if (c.recipe().is_idle()) drop_owner(c);
+void retrying_layout::after_step(retrying_claim& c, time_point now) {
+  if (c.recipe().is_idle()) {
+    c.node->note_ended(c, now);
+    drop_owner(c);
+  }
   if (!c.recipe().wants_messages()) c.node->stop_listening(c);
   // A holder has the loop driven too: it must learn at once that a connection has ended, because
   // the name may lead to another server from then on.

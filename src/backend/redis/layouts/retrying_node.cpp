@@ -11,6 +11,16 @@
 namespace holdfast::redis {
 
 using base::event_queue;
+using namespace std::chrono_literals;
+
+namespace {
+
+// What a client remembers of its claims that have ended. A client may stay with a master for a
+// third of a ttl after another one was promoted; with the default ttl that is this long.
+constexpr duration ended_kept = 10s;
+constexpr std::size_t ended_max = 64;
+
+}  // namespace
 
 retrying_node::retrying_node(retrying_layout& l, const settings& s, transport& over)
     : claims_node(over, l.claims()), home_(l), settings_(s), codec_(l.codec()) {}
@@ -113,6 +123,7 @@ void retrying_node::write_collected(request_writer& to, time_point now) {
     begin_step(*c, b->to);
     codec_.append(to, b->to, request_of(*c, home_.owner_at_server(*c)));
     c->was_sent = true;
+    if (may_grant && c->recipe().is_waiter() && c->queueing_tries < 2) ++c->queueing_tries;
     to.expect(*b, 1, now);
   }
 }
@@ -206,6 +217,8 @@ void retrying_node::on_cut(request& b, const reply_context& context) {
 void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
   if (what != lane::commands) return;
   for (const script* const s : codec_.facts().loaded) over_.load_script(*s, now);
+  if (over_.has_moved() && !base::planted(base::mutant::copied_place_kept))
+    withdraw_copied_places(now);
   resume(now, events);
   if (renewals_.goes_with_commands()) over_.tick_by(now);
 }
@@ -337,10 +350,29 @@ void retrying_node::hand_over_orphans(time_point now) {
   });
 }
 
+void retrying_node::note_ended(const retrying_claim& c, time_point now) {
+  const bool has_queued = codec_.facts().rules.has_queue && c.queueing_tries > 0;
+  const bool is_granted_at_once = c.queueing_tries == 1 && c.recipe().granted().number != 0;
+  if (!c.owner_id || !has_queued || is_granted_at_once) return;
+  const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  ended_.push_back({now, retrying_orphan(*this, c, end)});
+  ended_.back().owner.only_place = true;
+  while (ended_.size() > ended_max || now - ended_.front().at > ended_kept) ended_.pop_front();
+}
+
+// The server's copy of a queue may be from before these claims ended at the former server. There
+// other waiters would wait behind such a place for its window (docs/backends/redisson.md). A copied
+// lock ends with its lease: the former server may have granted it again, to a holder that does not
+// know yet of the failover.
+void retrying_node::withdraw_copied_places(time_point now) {
+  for (const ended_owner& e : ended_) over_.tick_by(orphans_.add(now, *this, e.owner));
+}
+
 retrying_orphan::retrying_orphan(retrying_node& n, const retrying_orphan& o)
     : server_orphan(n, o.until, o.most),
       key(o.key),
       owner(o.owner),
+      only_place(o.only_place),
       id(o.id),
       details(o.details),
       ttl(o.ttl) {}
@@ -365,6 +397,7 @@ lock_request retrying_orphan::request() const {
           .ttl = ttl,
           .mode = details.mode,
           .step = step,
+          .only_place = only_place,
           .permits = details.permits,
           .total_permits = details.total_permits,
           .wall = node.home().env().wall(),

@@ -1,6 +1,7 @@
 // A layout of the retrying recipe at one server: what its claims send there, and the messages that
 // they wait for.
 #pragma once
+#include <list>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
   std::string key, owner;
   std::string seen;       // what the last step read
   std::uint8_t step = 0;  // of a withdrawal of several commands
+  bool only_place = false;
   const retrying_owner id;
   const retrying_protocol::request_details details;
   const duration ttl;
@@ -44,6 +46,8 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   retrying_reply::verdict subscribe(retrying_claim&, time_point now);
   void stop_listening(retrying_claim&) noexcept;
   void hand_over_unsent(const retrying_claim&, time_point now);  // to the server that it is at now
+  // Its owner is about to be dropped, and may have had a place in a queue.
+  void note_ended(const retrying_claim&, time_point now);
   // A claim whose lock has come to this server.
   void adopt(retrying_claim&, time_point now, base::event_queue&);
   void on_keys_moved(time_point now);
@@ -71,6 +75,7 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   void write_renewals(request_writer&, time_point now) override;
   void cut(retrying_claim&, std::uint32_t epoch, const reply_context&);
   void hand_over_orphans(time_point now);
+  void withdraw_copied_places(time_point now);
 
   duration probe_pause() const noexcept { return settings_.op_timeout / 4; }
   void probe_messages(time_point now);
@@ -88,7 +93,13 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   struct renewals_of_slot;
   void send_renewals(renewals_of_slot&, request_writer&, time_point now);
 
+  struct ended_owner {
+    time_point at;
+    retrying_orphan owner;
+  };
+
   std::vector<request*> collected_;  // for the next write
+  std::list<ended_owner> ended_;     // the last ones, in the order of their ends
   redirected_requests<retrying_claim, retrying_operation> redirected_{over_};
   std::size_t listeners_ = 0;  // claims that wait for messages
 };

@@ -33,6 +33,10 @@ const lineage::node* lineage::find(std::string_view history) const noexcept {
   return found == nodes_.end() ? nullptr : &*found;
 }
 
+bool lineage::is_one_history(std::string_view one, std::string_view other) const noexcept {
+  return one.empty() || other.empty() || first_name(one) == first_name(other);
+}
+
 // Strictly. Histories that name each other would be no chain: the steps are bounded.
 bool lineage::is_before(std::string_view older, std::string_view newer) const noexcept {
   const std::string_view sought = first_name(older);
@@ -66,9 +70,7 @@ bool lineage::is_replaced(const server_identity& s) const noexcept {
 
 // The server of the commands: it has been a replica since, so another one may have granted locks.
 bool lineage::reigns_anew(const server_identity& s) const noexcept {
-  return !s.history.empty() && !leader_.history.empty() &&
-         first_name(s.history) != first_name(leader_.history) &&
-         !planted(mutant::new_reign_unnoticed);
+  return !is_one_history(s.history, leader_.history) && !planted(mutant::new_reign_unnoticed);
 }
 
 // As a replica: the newer one has yielded. A master that cannot reach a replica lists it as one for

@@ -58,6 +58,8 @@ class lineage {
   action judge_again(const server_identity& own, const server_identity& stranger);
   // A master that follows the commands' server.
   bool is_heir(const server_identity&);
+  // Whether these are names of one history, as far as is known.
+  bool is_one_history(std::string_view, std::string_view) const noexcept;
   // A master of another history than the one before.
   bool is_stranger(const server_identity&);
   // The connection for messages at a server without a run_id: `is_counted`, the commands' server

@@ -84,7 +84,8 @@ class transport final : private connection_owner,
   // The commands' connection is ready, and its server is the one that was reached last. Until then
   // nothing is to be acquired, and no renewal counts.
   bool lanes_agree() const noexcept override { return commands_.is_ready() && is_confirmed_; }
-  // The commands have come to another server than before: held locks have to be confirmed there.
+  // The commands have come to another server than before, or to the same one after it has been a
+  // replica, with the data of another one: held locks have to be confirmed there.
   bool has_moved() const noexcept { return has_moved_; }
   const endpoint& where() const noexcept { return endpoint_; }
   // That server's run_id, and its first digits; empty: not known.
@@ -287,6 +288,7 @@ class transport final : private connection_owner,
   std::unique_ptr<unsubscribe_reply> unsubscribe_reply_;
   std::unique_ptr<proof_reply> proofs_[3];  // by lane
   std::optional<std::string> joined_;       // the run_id of the server that commands went to last
+  std::string joined_history_;              // of its data then; empty: it did not say
   count_reply count_reply_{*this};
   history_reply history_reply_{*this};
   server_identity stranger_;      // the cause of the last of these requests

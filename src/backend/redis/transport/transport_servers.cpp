@@ -114,9 +114,12 @@ bool transport::accepts_commands(const server_identity& s, failure& why) {
 void transport::follow_commands(time_point now, event_queue& events) {
   const server_identity& led = commands_.server();
   confirmed_at_ = now;
-  has_moved_ = joined_ && (!led.is_known() || *joined_ != led.run_id);
+  const bool has_new_data = !lineage_.is_one_history(joined_history_, led.history) &&
+                            !base::planted(base::mutant::leases_of_old_reign_kept);
+  has_moved_ = joined_ && (!led.is_known() || *joined_ != led.run_id || has_new_data);
   if (has_moved_) clock_ = {};
   joined_ = led.run_id;
+  joined_history_ = led.history;
   awaits_listener_ = !led.is_known();
   is_led_elsewhere_ = false;
   for (connection* c : {&messages_, &renewals_}) {

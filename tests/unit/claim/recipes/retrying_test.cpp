@@ -308,6 +308,10 @@ TEST(retrying, a_claim_that_lost_its_lease_leaves_a_queue_copied_before_its_gran
             with("lost orphan lost", errc::lost, ""));
   EXPECT_EQ(played_claim(queued).play("acquire granted release not_owner"),
             with("idle orphan ended", errc::not_held, " sleep:never"));
+  EXPECT_EQ(played_claim(queued).play("acquire granted release cut not_owner"),
+            "idle orphan ended sleep:never");
+  EXPECT_EQ(played_claim(with_channel).play("acquire granted release cut not_owner"),
+            "idle ended sleep:never");
   EXPECT_EQ(played_claim(with_channel).play("acquire granted renew not_owner"),
             with("lost lost", errc::lost, ""));
 }

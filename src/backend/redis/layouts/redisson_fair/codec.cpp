@@ -106,10 +106,11 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
                       r.owner, in_ms(r.ttl), in_ms(window), channels_at(r.key),
                       std::int64_t{r.may_queue}, std::int64_t{r.had_place}, in_ms(short_lease));
     case operation::release:
+      return out.call(scripts::release, {r.key, fair_queue_of(r.key), times_of(r.key)}, r.owner,
+                      in_ms(window), channels_at(r.key));
     case operation::withdraw:
-      return out.call(what == operation::release ? scripts::release : scripts::withdraw,
-                      {r.key, fair_queue_of(r.key), times_of(r.key)}, r.owner, in_ms(window),
-                      channels_at(r.key));
+      return out.call(scripts::withdraw, {r.key, fair_queue_of(r.key), times_of(r.key)}, r.owner,
+                      in_ms(window), channels_at(r.key), std::int64_t{r.only_place});
     case operation::resolve:
     case operation::subscribe:
     case operation::renew:

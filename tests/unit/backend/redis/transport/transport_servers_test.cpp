@@ -99,6 +99,21 @@ TEST_F(redis_transport_servers, a_master_that_was_replaced_is_refused_until_it_h
   EXPECT_TRUE(is_ready(lane::commands));
 }
 
+TEST_F(redis_transport_servers, a_master_that_was_a_replica_meanwhile_confirms_what_is_held) {
+  open(one);
+  greet(0, "r1", "ha");
+  const auto greet_again = [&](std::size_t n, const char* history, const char* before = "") {
+    net.close(n - 1);
+    net.time.advance(0ms);
+    greet(n, "r1", history, before);
+    return a.moves;
+  };
+  EXPECT_EQ(greet_again(1, "ha"), 0);
+  EXPECT_EQ(greet_again(2, "hb", "ha"), 1);
+  EXPECT_EQ(greet_again(3, "hb", "ha"), 1);
+  EXPECT_EQ(greet_again(4, "hc"), 1) << "a new name for its data";
+}
+
 TEST_F(redis_transport_servers, a_demoted_master_is_left) {
   have_three();
   a.to_send = 1;

@@ -28,6 +28,7 @@ class counting_source final : public request_source, public reply_handler {
   }
   void on_ready(lane what, time_point, event_queue&) override {
     log += "ready" + std::to_string(static_cast<int>(what)) + ' ';
+    moves += over->has_moved();
   }
   void on_agreed(time_point) override { log += "agreed "; }
   void on_down(lane, const base::failure&, loss, time_point, event_queue&) override {
@@ -54,7 +55,7 @@ class counting_source final : public request_source, public reply_handler {
   std::string take_log() { return std::exchange(log, {}); }
 
   transport* over = nullptr;
-  int to_send = 0, sent = 0;
+  int to_send = 0, sent = 0, moves = 0;
   bool calls = false, in_use = false;
   time_point tick_at = base::never;
   std::string log;

@@ -25,12 +25,12 @@ local function time_of(owner)
   return time and tonumber(time)
 end
 
--- From the times of the waiters at `from` and behind: each was to wait for a window of ours that is
--- over now.
-local function take_window_off(line, from, window, is_concerned)
+-- Moves the times of the waiters at `from` and behind: each waits for a window of ours more, or for
+-- one less.
+local function move_times(line, from, by, is_concerned)
   for place = from, #line do
     if not is_concerned or is_concerned(line[place]) then
-      redis.call('ZADD', times, 'XX', 'INCR', -window, line[place])
+      redis.call('ZADD', times, 'XX', 'INCR', by, line[place])
     end
   end
 end
@@ -60,7 +60,7 @@ local function evict(now, window)
     redis.call('ZREM', times, head)
     redis.call('LPOP', queue)
     if is_ours(head) then
-      take_window_off(redis.call('LRANGE', queue, 0, -1), 1, window, is_ours)
+      move_times(redis.call('LRANGE', queue, 0, -1), 1, -window, is_ours)
     end
     any = true
     head = redis.call('LINDEX', queue, 0)

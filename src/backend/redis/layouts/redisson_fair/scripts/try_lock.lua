@@ -43,7 +43,7 @@ if is_free and (place or free_place()) == 1 then
   if answer.err or not place then return answer end
   redis.call('LPOP', queue)
   redis.call('ZREM', times, owner)
-  take_window_off(line, 2, window)
+  move_times(line, 2, -window)
   -- The next waiter knows the end of the lease before this one. When this lease is longer than a
   -- heartbeat, the waiter sends its request in time and learns the new end.
   if tonumber(ttl) <= tonumber(ARGV[7]) then wake_head(channel) end
@@ -57,6 +57,9 @@ local function take_place()
   if line[place] then
     redis.call('LINSERT', queue, 'BEFORE', line[place], owner)
     table.insert(line, place, owner)
+    -- Its grant, or its end, takes a window off their times. Without one more, the next waiter would
+    -- count as dead then.
+    move_times(line, place + 1, window, is_ours)
   else
     redis.call('RPUSH', queue, owner)
     line[place] = owner

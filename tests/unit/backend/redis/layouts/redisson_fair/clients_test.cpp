@@ -179,6 +179,43 @@ TEST_F(redisson_fair_clients, a_place_whose_reply_was_lost_is_given_up_too) {
   EXPECT_TRUE(nobody_waits());
 }
 
+// A replica that is promoted may lack the last writes, as a server that restarts.
+TEST_F(redisson_fair_clients, a_place_of_an_ended_claim_that_old_data_bring_back_is_withdrawn) {
+  held_by_redisson();
+  world.at(500ms, [&] { world.model.save(); });
+  EXPECT_FALSE(m.try_acquire_for(1s)) << "it gives up";
+  world.pass(100ms);
+  EXPECT_TRUE(nobody_waits());
+  world.model.restart(sim::kept::what_was_saved);
+  EXPECT_FALSE(nobody_waits());
+  lease other = c.mutex("other").acquire();
+  world.pass(100ms);
+  EXPECT_TRUE(nobody_waits());
+  world.at(500ms, [&] { world.model.save(); });
+  world.at(1s, [&] { released_by_redisson(); });
+  m.acquire().release();
+  world.pass(100ms);
+  world.model.restart(sim::kept::what_was_saved);
+  EXPECT_FALSE(nobody_waits()) << "it was granted and released";
+  world.pass(1s);
+  EXPECT_TRUE(nobody_waits());
+}
+
+TEST_F(redisson_fair_clients, places_of_claims_that_have_long_ended_are_not_withdrawn) {
+  held_by_redisson();
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(m.try_acquire_for(6s));
+  int withdrawals = 0;
+  world.model.restart(sim::kept::everything);
+  world.changed = [&](std::string bytes) {
+    for (auto at = bytes.find(":2\r\n"); at != bytes.npos; at = bytes.find(":2\r\n", at + 1))
+      ++withdrawals;
+    return bytes;
+  };
+  const lease other = c.mutex("other").acquire();
+  world.pass(100ms);
+  EXPECT_EQ(withdrawals, 2);
+}
+
 TEST_F(redisson_fair_clients, requests_whose_replies_are_lost_count_once) {
   held_by_redisson("3000");
   int cuts = 5;

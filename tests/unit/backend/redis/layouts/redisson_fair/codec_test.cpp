@@ -143,6 +143,20 @@ TEST_F(redisson_fair_codec, a_waiter_removed_while_it_lived_gets_its_place_back)
   EXPECT_EQ(again(b).what, verdict::granted) << "its place is the first";
 }
 
+TEST_F(redisson_fair_codec, a_waiter_behind_one_that_returned_does_not_count_as_dead) {
+  listen_to({d});
+  try_lock(a);
+  for (const std::string& each : {d, d}) again(each);
+  again(b);
+  EXPECT_EQ(line(), (owners{b, d}));
+  EXPECT_EQ(time_of(d), 2 * window) << "the grant to the one before takes one off";
+  release(a);
+  try_next();
+  EXPECT_EQ(line(), (owners{d}));
+  release(b);
+  EXPECT_EQ(on.heard(), message_to(d));
+}
+
 TEST_F(redisson_fair_codec, behind_a_waiter_of_redisson_a_time_is_not_shortened) {
   try_lock(a);
   queued_by_redisson(theirs, 330s);
