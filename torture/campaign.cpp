@@ -63,10 +63,7 @@ class campaign {
     // The workers end with the thread that started them.
     auto workers_end = std::async(std::launch::async, [this] { play_workers(); });
     const auto end = steady_clock::now() + terms_.length;
-    auto links_end = std::async(std::launch::async, [this, end] {
-      dice choices(seed_for(terms_.seed, purpose::link_faults));
-      strike_until(end, link_faults(servers_->links(), servers_->excuse_of_links()), log_, choices);
-    });
+    auto links_end = std::async(std::launch::async, [this, end] { play_links(end); });
     try {
       play_servers(end);
       links_end.get();
@@ -86,6 +83,15 @@ class campaign {
   }
 
  private:
+  void play_links(steady_clock::time_point end) {
+    auto& links = servers_->links();
+    if (links.empty()) return;
+    const auto excuse = servers_->excuse_of_links();
+    dice choices(seed_for(terms_.seed, purpose::link_faults));
+    strike_until(end, link_faults(links, excuse), log_, choices);
+    log_.strike(end_of_links(links, excuse), choices);
+  }
+
   void play_servers(steady_clock::time_point end) {
     dice choices(seed_for(terms_.seed, purpose::server_faults));
     std::vector<fault> all;

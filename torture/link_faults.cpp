@@ -69,7 +69,6 @@ void refuse(all_links& all, dice& d) {
 }  // namespace
 
 std::vector<fault> link_faults(all_links& all, std::chrono::milliseconds excuse) {
-  if (all.empty()) return {};
   return {
       {"link.cut", [&all](dice& d) { cut(all, d); }, excuse},
       {"link.cut-inside", [&all](dice& d) { cut_inside_a_message(all, d); }, excuse},
@@ -78,6 +77,14 @@ std::vector<fault> link_faults(all_links& all, std::chrono::milliseconds excuse)
       {"link.swallow", with(all, [](dice&) { return flow{.swallow = true}; }), excuse},
       {"link.delay", with(all, [](dice& d) { return flow{.delay = d.between(1ms, 80ms)}; })},
   };
+}
+
+fault end_of_links(all_links& all, std::chrono::milliseconds excuse) {
+  return {"link.cut",
+          [&all](dice&) {
+            for (tcp_proxy& each : all) each.reset_all();
+          },
+          excuse};
 }
 
 }  // namespace holdfast::torture

@@ -14,4 +14,8 @@ using namespace contention;
 // Each strikes one link, or all of them. `excuse` as of fault.
 std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);
 
+// The last one: a connection of which bytes were swallowed stays silent for good, and its server
+// would keep it after its client has ended.
+fault end_of_links(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);
+
 }  // namespace holdfast::torture

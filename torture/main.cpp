@@ -37,7 +37,7 @@ constexpr const char* usage_text =
     "--backend  one of --list; default: each of them\n"
     "--minutes  the length of each campaign; default: 1\n"
     "--seed     default: another one each time\n"
-    "--recovery how long recovery may take after the faults have ended; default: 40 s\n"
+    "--recovery how long recovery may take after the faults have ended; default: 60 s\n"
     "--results  appends a line for each campaign to FILE\n"
     "--plant    plants a violation, to show that it is found: overlap, token, late-check,\n"
     "           stale-write, stuck, left-lock, left-key, left-thread\n"
@@ -50,7 +50,7 @@ constexpr const char* usage_text =
 struct arguments {
   std::string backend, results, matrix;
   std::chrono::milliseconds length = std::chrono::minutes(1);
-  std::chrono::milliseconds recovery_bound = std::chrono::seconds(40);
+  std::chrono::milliseconds recovery_bound = std::chrono::seconds(60);
   std::uint64_t seed = std::random_device{}();
   plant planted = plant::nothing;
   bool lists = false;
