@@ -385,10 +385,12 @@ void transport::end_overdue(time_point now) {
   reactor_.wake_by(next);
 }
 
-// Greetings and KILLs have no claim that waits for them.
+// Greetings and KILLs have no claim that waits for them, nor have withdrawals, and renewals that
+// share the commands' connections.
 bool transport::has_unattended_replies() const noexcept {
   const auto is_opening = [](const member& m) { return !m.connection->is_greeted(); };
-  return is_killing_ || std::ranges::any_of(of(lane::commands).members, is_opening) ||
+  const auto is_due = [&](const member& m) { return is_opening(m) || m.connection->is_busy(); };
+  return std::ranges::any_of(of(lane::commands).members, is_due) ||
          std::ranges::any_of(of(lane::pinned).members, is_opening);
 }
 

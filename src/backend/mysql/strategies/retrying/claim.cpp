@@ -19,6 +19,7 @@ withdrawal orphan::withdraw(time_point now) {
   const bool follows = !base::planted(base::mutant::withdrawal_overtakes);
   home_.over().submit(lane::commands, home_.texts().release(name_, owner_, mode_), *this, now,
                       follows ? home_.order_of(name_) : 0);
+  home_.over().tick_by(now);  // no caller waits for the reply
   return withdrawal::sent;
 }
 

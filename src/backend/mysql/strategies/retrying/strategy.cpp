@@ -117,6 +117,7 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what
   const bool renews = what == retrying_operation::renew && !over_->has_failed(lane::renewals);
   over_->submit(renews ? lane::renewals : lane::commands, text_for(c, what, r.step), r, now,
                 order_of(c.name));
+  if (what == retrying_operation::renew && !renews) over_->tick_by(now);  // see row::renewals
   note_submitted(c, now);
   return {};
 }

@@ -62,11 +62,13 @@ void renewals::send(time_point now) {
          now);
 }
 
-// They wait behind other statements rather than for a connection that cannot be opened.
+// They wait behind other statements rather than for a connection that cannot be opened. No caller
+// waits for their reply there: from the alarm on, the loop is driven in the background.
 void renewals::submit(std::string statement, time_point now) {
   transport& over = home_.over();
   const lane by = over.has_failed(lane::renewals) ? lane::commands : lane::renewals;
   over.submit(by, std::move(statement), *this, now);
+  if (by == lane::commands) over.tick_by(now);
 }
 
 void renewals::answer(const item& i, retrying_reply::verdict what, errc why,

@@ -289,6 +289,22 @@ TEST_F(mysql_row, a_missing_right_is_reported) {
   EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::refused).message() + ' ');
 }
 
+// No caller waits for its reply, and nothing else need be awaited.
+TEST_F(mysql_row, a_renewal_over_a_connection_of_the_commands_is_attended) {
+  t.acquire();
+  t.reply(0, granted_row(1));
+  EXPECT_FALSE(t.net.callers->has_pending_replies());
+  t.lock->renew(30s, 1);
+  t.greet(1);
+  t.cut(1);
+  t.lock->renew(30s, 2);
+  ASSERT_TRUE(t.awaits(0, "renewals=renewals+1"));
+  t.pass(1ms);
+  EXPECT_TRUE(t.net.callers->has_pending_replies());
+  t.reply(0, granted_row(0));
+  EXPECT_FALSE(t.net.callers->has_pending_replies());
+}
+
 TEST_F(mysql_row, a_renewal_that_finds_another_owner_loses_the_lock) {
   t.acquire();
   t.reply(0, granted_row(1));
