@@ -59,7 +59,7 @@ int run_on(const std::string& backend, const std::string& example) {
   if (backend == "zookeeper") {
     if (!holdfast::testkit::zookeeper_server::installed()) return not_installed;
     const holdfast::testkit::zookeeper_server server;
-    return run(example, server.url() + "?layout=curator-rw");
+    return run(example, server.url());
   }
 #endif
   throw std::runtime_error("the examples do not know the backend " + backend);
