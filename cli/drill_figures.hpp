@@ -23,8 +23,9 @@ struct drill_figures {
   std::vector<std::chrono::nanoseconds> hand_offs{};
   // From the deadline of a holder that was killed or lost its lease to the next grant.
   std::vector<std::chrono::nanoseconds> margins{};
-  // Of holders that lived: from the notice of the loss by loss_token() to the next grant in another
-  // process, and from the deadline to the notice. Negative where the order is the other one.
+  // The notice of a loss is the request of loss_token(), at a holder that lives. The times from it
+  // to the next grant in another process, and from the deadline to it, are negative where the order
+  // is reversed.
   std::vector<std::chrono::nanoseconds> notices_before_grant{}, notices_after_deadline{};
 };
 

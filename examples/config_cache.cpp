@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr int readers = 6, reads_of_each = 5, changes = 4;
 
-// What all programs see: two files that belong together.
+// Two files that belong together, which all programs read.
 struct configuration {
   std::atomic<int> hosts = 0, ports = 0;
 };

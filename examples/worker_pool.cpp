@@ -2,8 +2,8 @@
 //
 //   worker_pool [URL]      where the locks are; without it, in a directory of this machine
 //
-// A semaphore has so many permits, in all programs together. A worker that is killed gives its
-// permit back, at the latest when its lease ends.
+// A semaphore has a fixed number of permits for all programs together. The permit of a worker that
+// is killed becomes free, at the latest when its lease ends.
 #include <holdfast/holdfast.hpp>
 
 #include <algorithm>

@@ -23,6 +23,7 @@ using testkit::sql_result;
 namespace {
 
 constexpr auto mariadb_outage = 3s;
+constexpr auto shortest_outage = 1s;  // see mariadb_server::restart()
 // Longer than a lease, and short: a statement that waits with a timeout waits for so much longer.
 constexpr auto mariadb_clock_step = 3s;
 
@@ -47,7 +48,9 @@ class mariadb final : public deployment {
   }
 
   std::vector<fault> server_faults() override {
-    std::vector<fault> all{{"server.kill", [this](dice& d) { kill_and_start(d); }, excuse_},
+    std::vector<fault> all{{"server.kill",
+                            [this](dice& d) { kill_and_start(d.between(shortest_outage, 2s)); },
+                            excuse_},
                            {"server.stop",
                             [this](dice& d) {
                               server_.stop();
@@ -69,11 +72,17 @@ class mariadb final : public deployment {
         } catch (const testkit::sql_error& e) {
           if (e.code < first_client_error) throw;
         }
-        revive();
       };
     return all;
   }
-  void wait_until_healthy() override { revive(); }
+  // A server that has ended for want of room is started again.
+  void wait_until_healthy() override {
+    try {
+      server_.query("SELECT 1");
+    } catch (const testkit::sql_error&) {
+      kill_and_start(shortest_outage);
+    }
+  }
   std::vector<std::string> not_played() const override {
     if (disk_.is_mounted()) return {};
     return {disk_not_filled};
@@ -106,20 +115,10 @@ class mariadb final : public deployment {
   static constexpr std::size_t kilobytes = 128 * 1024;
   static constexpr unsigned first_client_error = 2000;  // 2006, 2013: no connection
 
-  void kill_and_start(dice& d) {
+  void kill_and_start(std::chrono::milliseconds outage) {
     server_.kill_hard();
-    std::this_thread::sleep_for(d.between(1s, 2s));  // see mariadb_server::restart()
+    std::this_thread::sleep_for(outage);
     server_.start();
-  }
-  // A server that has ended for want of room is started again.
-  void revive() {
-    try {
-      server_.query("SELECT 1");
-    } catch (const testkit::sql_error&) {
-      server_.kill_hard();
-      std::this_thread::sleep_for(1s);  // see mariadb_server::restart()
-      server_.start();
-    }
   }
   // Pinned locks end, since their clients leave a server that is read-only. Where a statement waits
   // for a row for too long, the server stays as it is.

@@ -18,26 +18,16 @@ using testkit::redis_server;
 
 namespace {
 
-constexpr auto redis_outage = 3s, snapshot_bound = 10s, script_bound = 10s, end_bound = 20s;
+constexpr auto redis_outage = 3s, snapshot_bound = 10s, script_bound = 10s, answer_bound = 20s;
 
 using redis_words = std::vector<std::string>;
 
 // A sentinel, or another command of the same fault, may have ended the connection.
-redis_reply send_again(redis_server& server, const redis_words& command) {
-  try {
-    return server.command(command);
-  } catch (const testkit::redis_silent&) {
-    return server.command(command);
-  }
-}
-
-// The end of a fault: a server that is killed before forgets the fault.
-void send_until_answered(redis_server& server, const redis_words& command) {
-  const auto until = std::chrono::steady_clock::now() + end_bound;
+redis_reply send_until_answered(redis_server& server, const redis_words& command) {
+  const auto until = std::chrono::steady_clock::now() + answer_bound;
   for (;;) {
     try {
-      server.command(command);
-      return;
+      return server.command(command);
     } catch (const testkit::redis_silent&) {
       if (std::chrono::steady_clock::now() >= until) throw;
     }
@@ -49,7 +39,7 @@ void send_until_answered(redis_server& server, const redis_words& command) {
 void for_a_while(redis_server& server, const std::vector<redis_words>& begin,
                  const redis_words& end, std::chrono::milliseconds time) {
   try {
-    for (const redis_words& command : begin) send_again(server, command);
+    for (const redis_words& command : begin) send_until_answered(server, command);
   } catch (const testkit::redis_silent&) {
     send_until_answered(server, end);
     throw;
@@ -101,16 +91,16 @@ void fail_a_snapshot(redis_server& server, std::chrono::milliseconds time) {
 
 void run_a_long_script(redis_server& server, std::chrono::milliseconds time) {
   testkit::redis_link program = server.link();
-  send_again(server, {"CONFIG", "SET", "lua-time-limit", "20"});
+  send_until_answered(server, {"CONFIG", "SET", "lua-time-limit", "20"});
   program.send({"EVAL", "while true do end", "0"});
   std::this_thread::sleep_for(time);
   // On a busy machine the script may not have begun.
   const auto until = std::chrono::steady_clock::now() + script_bound;
-  while (send_again(server, {"SCRIPT", "KILL"}).is_error() &&
+  while (send_until_answered(server, {"SCRIPT", "KILL"}).is_error() &&
          std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(5ms);
   program.receive();
-  send_again(server, {"CONFIG", "SET", "lua-time-limit", "5000"});
+  send_until_answered(server, {"CONFIG", "SET", "lua-time-limit", "5000"});
 }
 
 std::vector<std::string> connections_of(redis_server& server) {

@@ -13,7 +13,7 @@ inline namespace HOLDFAST_API v0 {
 // Meets the named requirement Clock. Not called `clock`, because ::clock() would make that name
 // ambiguous. Safe to call from any thread.
 struct lease_clock {
-  // What the named requirement asks for. Durations count nanoseconds.
+  // The members that Clock requires. Durations count nanoseconds.
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;

@@ -16,8 +16,8 @@ struct documented_default {
   std::string section, option, value;
 };
 
-// Those in rows like "| `ttl` | `30s` | ... |". The options of a row of several have the same
-// default. Left out are rows whose default is described in words.
+// The defaults of rows such as "| `ttl` | `30s` | ... |". All options of one row have its default.
+// Rows that describe a default in words are left out.
 inline std::vector<documented_default> all_documented_defaults() {
   const char* const docs = std::getenv("HOLDFAST_DOCS");
   std::ifstream page(std::filesystem::path(docs ? docs : "docs") / "options.md");

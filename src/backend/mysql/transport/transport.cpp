@@ -89,6 +89,15 @@ void transport::submit(lane l, std::string statement, statement_handler& h, time
   if (l == lane::renewals) reactor_.request_flush_of_own_loop(true);
 }
 
+// No caller waits for the reply. Over a connection of the commands, the loop of the callers is
+// driven in the background for it from the alarm on.
+void transport::submit_renewal(std::string statement, statement_handler& h, time_point now,
+                               std::size_t order) {
+  const bool has_failed = of(lane::renewals).failures > 0 && !has_ready(lane::renewals);
+  submit(has_failed ? lane::commands : lane::renewals, std::move(statement), h, now, order);
+  if (has_failed) tick_by(now);
+}
+
 // Over two connections a try could overtake the release before it.
 bool transport::may_start(const group& g, std::size_t at) noexcept {
   const job& next = g.queue[at];
@@ -389,8 +398,10 @@ void transport::end_overdue(time_point now) {
 // share the commands' connections.
 bool transport::has_unattended_replies() const noexcept {
   const auto is_opening = [](const member& m) { return !m.connection->is_greeted(); };
-  const auto is_due = [&](const member& m) { return is_opening(m) || m.connection->is_busy(); };
-  return std::ranges::any_of(of(lane::commands).members, is_due) ||
+  const auto awaits_reply = [&](const member& m) {
+    return is_opening(m) || m.connection->is_busy();
+  };
+  return std::ranges::any_of(of(lane::commands).members, awaits_reply) ||
          std::ranges::any_of(of(lane::pinned).members, is_opening);
 }
 

@@ -98,6 +98,10 @@ class transport final : private session_host, private io::reactor_user {
   // all that count for this one, where there are several; it outlives the statement.
   void submit(lane, std::string statement, statement_handler&, time_point now,
               std::size_t order = 0, const std::vector<std::size_t>* orders = nullptr);
+  // Over a connection of the renewals. While none can be had, a renewal waits behind the commands'
+  // statements instead.
+  void submit_renewal(std::string statement, statement_handler&, time_point now,
+                      std::size_t order = 0);
   // The next statement of a handler whose last one has just been answered by that session.
   void run(session& s, std::string statement, statement_handler& h, time_point now) {
     run(s, std::move(statement), h, now, base::saturating_add(now, where_.op_timeout));
@@ -116,8 +120,6 @@ class transport final : private session_host, private io::reactor_user {
   void on_demoted(session&, time_point now) override;
 
   void tick_by(time_point t) { reactor_.wake_by(t); }
-  // No connection of it could be opened since the last one.
-  bool has_failed(lane l) const noexcept { return of(l).failures > 0 && !has_ready(l); }
   void retry_by(time_point t);  // the pause before the next attempt to connect ends then
   bool is_final(time_point now) const noexcept override;
   time_point out_since() const noexcept { return out_since_; }

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a client remembers of its claims that have ended. A client may stay with a master for a
+// A client remembers so many of its ended claims, for so long. It may stay with a master for a
 // third of a ttl after another one was promoted; with the default ttl that is this long.
 constexpr duration ended_kept = 10s;
 constexpr std::size_t ended_max = 64;

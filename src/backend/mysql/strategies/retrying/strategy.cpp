@@ -113,11 +113,10 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what
   r.ticket = what == retrying_operation::renew ? c.ticket() : 0;
   r.ttl = c.recipe().ttl();
   r.step = what == retrying_operation::renew ? 0 : c.recipe().step_of_attempt();
-  // A renewal waits behind other statements rather than for a connection that cannot be had.
-  const bool renews = what == retrying_operation::renew && !over_->has_failed(lane::renewals);
-  over_->submit(renews ? lane::renewals : lane::commands, text_for(c, what, r.step), r, now,
-                order_of(c.name));
-  if (what == retrying_operation::renew && !renews) over_->tick_by(now);  // see row::renewals
+  if (what == retrying_operation::renew)
+    over_->submit_renewal(text_for(c, what, r.step), r, now, order_of(c.name));
+  else
+    over_->submit(lane::commands, text_for(c, what, r.step), r, now, order_of(c.name));
   note_submitted(c, now);
   return {};
 }

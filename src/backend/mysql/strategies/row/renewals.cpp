@@ -58,17 +58,9 @@ void renewals::send(time_point now) {
     names.push_back(i.name);
     owners.push_back(i.owner);
   }
-  submit(home_.row_texts().renew_all(names, owners, sent_.front().ttl, sent_.front().is_member),
-         now);
-}
-
-// They wait behind other statements rather than for a connection that cannot be opened. No caller
-// waits for their reply there: from the alarm on, the loop is driven in the background.
-void renewals::submit(std::string statement, time_point now) {
-  transport& over = home_.over();
-  const lane by = over.has_failed(lane::renewals) ? lane::commands : lane::renewals;
-  over.submit(by, std::move(statement), *this, now);
-  if (by == lane::commands) over.tick_by(now);
+  home_.over().submit_renewal(home_.row_texts().renew_all(names, owners, sent_.front().ttl,
+                                                          sent_.front().is_member),
+                              *this, now);
 }
 
 void renewals::answer(const item& i, retrying_reply::verdict what, errc why,
@@ -95,7 +87,7 @@ void renewals::on_reply(const sql_reply& r, const reply_context& context) {
     reads_rows_ = true;
     std::vector<std::string_view> names;
     for (const item& i : sent_) names.push_back(i.name);
-    return submit(home_.row_texts().look_at_all(names), context.now);
+    return home_.over().submit_renewal(home_.row_texts().look_at_all(names), *this, context.now);
   }
   reads_rows_ = false;
   const std::vector<item> answered = std::exchange(sent_, {});

@@ -45,7 +45,6 @@ class renewals final : public statement_handler {
 
   bool awaits(const item&) const noexcept;
   void send(time_point now);
-  void submit(std::string, time_point now);
   void answer(const item&, claims::retrying_reply::verdict, errc why, const reply_context&);
   void read_rows(const sql_reply&, const reply_context&);
 
