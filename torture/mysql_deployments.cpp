@@ -112,7 +112,7 @@ class mariadb final : public deployment {
   }
 
  private:
-  static constexpr std::size_t kilobytes = 128 * 1024;
+  static constexpr std::size_t kilobytes = std::size_t{128} * 1024;
   static constexpr unsigned first_client_error = 2000;  // 2006, 2013: no connection
 
   void kill_and_start(std::chrono::milliseconds outage) {

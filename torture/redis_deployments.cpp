@@ -93,7 +93,7 @@ class one_redis final : public independent_servers {
   }
 
  private:
-  static constexpr std::size_t kilobytes = 64 * 1024;
+  static constexpr std::size_t kilobytes = std::size_t{64} * 1024;
 
   std::vector<redis_server*> servers() override { return {&server_}; }
   // With appendfsync always a server ends when it cannot write, before it replies.
