@@ -271,10 +271,10 @@ void transport::check_eviction(time_point now) {
 }
 
 void transport::want_sample(duration age_max, time_point now) {
+  probe_messages(now);
   if (is_sampling_ || clock_.is_fresh(now, age_max)) return;
   is_sampling_ =
       submit(*clock_reply_, now, [](request_writer& w) { command(w.out(), 1) << "TIME"; });
-  probe_messages(now);
 }
 
 // A dead connection for messages is found out by the question that it does not answer.

@@ -16,6 +16,9 @@ using base::failure;
 using base::planted;
 using verdict = reply::verdict;
 
+// After a wait has begun or ended, or a message has come.
+constexpr duration pushes_expected_for = std::chrono::seconds(1);
+
 string_node::string_node(string_layout& l, const settings& s, transport& over)
     : claims_node(over, l.claims()),
       home_(l),
@@ -405,6 +408,7 @@ void string_node::on_message(std::string_view payload, time_point now, event_que
   claim* const c = id ? claims_.find(*id) : nullptr;
   // The servers of a cluster pass messages on to each other.
   if (c && c->node != this && home_.keys_move()) return;
+  expect_pushes(now);
   push p;
   p.what = m->what;
   if (m->what == push::kind::grant) {
@@ -459,14 +463,27 @@ void string_node::on_tick(time_point now, event_queue& events) {
 
 void string_node::count_pushable(int change, time_point now) {
   pushable_ += change;
-  if (change > 0 && pushable_ == change) over_.tick_by(now + sample_age_max());
+  expect_pushes(now);
 }
 
-// While claims wait, a lock that is handed over can be placed on our clock at once.
+void string_node::expect_pushes(time_point now) {
+  pushes_expected_until_ = now + pushes_expected_for;
+  if (pushable_ > 0) over_.tick_by(now + sample_age_max(now));
+}
+
+// While locks are handed over, the next hand-over can be placed on our clock at once. A grant that
+// comes after a pause is confirmed by a request instead.
+duration string_node::sample_age_max(time_point now) const noexcept {
+  const duration age = window(duration::max()) / 2;
+  if (now < pushes_expected_until_) return age;
+  return std::max(age, settings_.rules.op_timeout / 4);
+}
+
 void string_node::keep_sample(time_point now) {
   if (pushable_ == 0) return;
-  over_.tick_by(now + sample_age_max());
-  over_.want_sample(sample_age_max(), now);
+  const duration age_max = sample_age_max(now);
+  over_.tick_by(now + age_max);
+  over_.want_sample(age_max, now);
 }
 
 orphan::orphan(string_node& n, std::string_view name, const owner_text& o, time_point end)

@@ -132,8 +132,9 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   void raise_if_due(time_point now);
   void on_raised(counter&, const value&, const reply_context&);
 
+  void expect_pushes(time_point now);
+  duration sample_age_max(time_point now) const noexcept;
   void keep_sample(time_point now);
-  duration sample_age_max() const noexcept { return window(duration::max()) / 2; }
 
   string_layout& home_;
   const settings& settings_;
@@ -145,6 +146,7 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   renewals sent_renewals_{*this};
   redirected_requests<claim, operation> redirected_{over_};
   int pushable_ = 0;
+  time_point pushes_expected_until_{};
 };
 
 }  // namespace holdfast::redis
