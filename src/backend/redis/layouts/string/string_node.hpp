@@ -12,25 +12,14 @@
 #include <vector>
 
 #include "backend/redis/layouts/layout_node.hpp"
-#include "backend/redis/layouts/server_orphan.hpp"
 #include "backend/redis/layouts/string/grant_rules.hpp"
+#include "backend/redis/layouts/string/orphan.hpp"
 #include "backend/redis/layouts/string/renewals.hpp"
 #include "backend/redis/layouts/string/string_batches.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/settings.hpp"
 
 namespace holdfast::redis {
-
-// An owner id that may be left at the server.
-struct orphan final : server_orphan<orphan, string_node> {
-  orphan(string_node&, std::string_view name, const owner_text&, time_point end);
-  orphan(string_node&, const orphan&);  // the same at another server
-  withdrawal withdraw(time_point now);
-  static withdrawal take(const value&, time_point) noexcept;
-
-  const std::string lock;
-  const owner_text owner;
-};
 
 class string_node final : public claims_node<claim, orphan>, private message_handler {
  public:
