@@ -203,6 +203,7 @@ class judge final : public observer {
   bool notes_stray(lock_state&, stay&);
   void note_use(const machine&);
   moment stray_until(const machine&) const;
+  moment elsewhere_until(machine&) const;
   void look_at_members(lock_state&, const std::string& owner_before, const pipe* by);
   void members_changed(lock_state&, const std::vector<std::pair<std::string, double>>& now,
                        const std::string& owner_before, const pipe* by);

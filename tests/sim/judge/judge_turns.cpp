@@ -28,7 +28,8 @@ void judge::begins(const stay& s) {
   // A reader may follow a writer of its process under the same grant.
   if (s.how == lock_mode::exclusive || found == l.ever.end()) return judge_token(l, stays_.back());
   // Past the end of its lease a late question may have brought it into another group.
-  const membership& m = found->second;
+  membership& m = found->second;
+  m.judged_from = std::max(m.judged_from, elsewhere_until(*s.where));
   // A reader of a connection may have drawn its number after it was let in.
   const bool is_known = m.number != 0 || can_.life != seam::lifetime::connection;
   if (s.how == lock_mode::shared && is_known && s.turn->token / 1024 != m.number &&
@@ -62,6 +63,11 @@ moment judge::stray_until(const machine& m) const {
   return std::max(moved_until_, found->second.since + world_.time_to_reach());
 }
 
+// A claim that has a lock at the server that leads may have been granted it by the one before.
+moment judge::elsewhere_until(machine& m) const {
+  return world_.asks_other_server(m) ? stray_until(m) : 0ns;
+}
+
 // Granted by the server that led before, and not known to the one that does.
 bool judge::notes_stray(lock_state& l, stay& s) {
   const moment until = stray_until(*s.where);
@@ -78,6 +84,7 @@ void judge::find_place(lock_state& l, stay& s) {
   if (mine == l.owners.rend())
     return world_.complain("one: " + s.claim + " was granted " + l.key + ", and never had it");
   s.place = static_cast<std::size_t>(&*mine - l.owners.data());
+  mine->judged_from = std::max(mine->judged_from, elsewhere_until(*s.where));
 }
 
 // A grant may arrive when its ownership has passed already.
@@ -98,6 +105,7 @@ void judge::judge_token(lock_state& l, stay& s) {
     if (o->number != 0 || !fits(l, *o, number)) continue;
     o->number = number;
     o->token = s.turn->token;
+    o->judged_from = std::max(o->judged_from, elsewhere_until(*s.where));
     return;
   }
   if (notes_stray(l, s)) return;

@@ -80,6 +80,7 @@ class world {
   void cut_connections_to(int server, double share);
   int pipes_made() const noexcept { return pipes_; }
   bool has_connection_to(int server) const;
+  bool asks_other_server(machine&) const;  // than the one that leads
   // Whether all living clients have sent requests to it over connections made later than that.
   bool all_have_seen(int server, int later_than) const;
   std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, base::stream_events&,

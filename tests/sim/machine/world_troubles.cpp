@@ -231,6 +231,13 @@ bool world::has_connection_to(int server) const {
   });
 }
 
+bool world::asks_other_server(machine& m) const {
+  return std::ranges::any_of(m.pipes(), [&](const auto& one) {
+    return one->alive() && one->use().asks && one->handle() != 0 &&
+           store->server_of(one->handle()) != store->leading_server();
+  });
+}
+
 bool world::all_have_seen(int server, int later_than) const {
   return std::ranges::all_of(processes_, [&](const process& p) {
     return p.where->is_dead() || std::ranges::any_of(p.where->pipes(), [&](const auto& one) {
