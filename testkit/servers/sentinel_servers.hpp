@@ -75,7 +75,8 @@ class sentinel_servers {
   // closed the connection, as it does at each server to which it gives another role.
   static bool reports(redis_server&, const std::string& field,
                       const std::function<bool(const std::string&)>& is_so);
-  std::optional<std::size_t> promoted();
+  // `named_before`: the server that all running sentinels named when the wait began.
+  std::optional<std::size_t> promoted(std::optional<std::size_t> named_before);
   // The port of the master. Empty: the sentinel names none, or is silent.
   static std::string named_by(redis_sentinel&);
   bool is_published(std::size_t as_master) const;
