@@ -89,7 +89,8 @@ class campaign {
     if (links.empty()) return;
     const auto excuse = servers_->excuse_of_links();
     dice choices(seed_for(terms_.seed, purpose::link_faults));
-    strike_until(end, link_faults(links, excuse), log_, choices);
+    const auto protocol = protocol_of(servers_->url_through_links());
+    strike_until(end, link_faults(links, protocol, excuse), log_, choices);
     log_.strike(end_of_links(links, excuse), choices);
   }
 
