@@ -56,6 +56,7 @@ std::vector<kind_of_deployment> all_deployments();
 
 std::unique_ptr<deployment> open_file();
 std::unique_ptr<deployment> open_redis();
+std::unique_ptr<deployment> open_redis_with_tls();
 std::unique_ptr<deployment> open_sentinel();        // with replicas=majority
 std::unique_ptr<deployment> open_sentinel_async();  // with replicas=0
 std::unique_ptr<deployment> open_cluster();
