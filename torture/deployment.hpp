@@ -15,7 +15,7 @@ namespace holdfast::torture {
 using namespace contention;
 
 inline const name_scheme names{"torture/"};
-inline constexpr std::chrono::milliseconds lease_ttl{2000};
+inline constexpr std::chrono::milliseconds lease_ttl{2000};  // the longest of a worker
 // Mutexes and shared locks, and the recursive lock, the permits and the one of the warm-up.
 inline constexpr std::size_t lock_count = contention::mutex_count + contention::shared_count + 3;
 

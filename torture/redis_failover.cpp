@@ -210,7 +210,12 @@ class cluster final : public deployment {
     return all;
   }
 
-  void wait_until_healthy() override { all_.wait_until_all_agree(); }
+  // Without a replica in sync, the next fault could lose what was confirmed before.
+  void wait_until_healthy() override {
+    all_.wait_until_all_agree();
+    for (int slot = 0; slot < testkit::cluster_slots; slot += testkit::cluster_slots / shard_count)
+      all_.wait_until_copied(all_.master_of_slot(slot));
+  }
 
   std::vector<std::string> left_behind() override {
     std::vector<std::string> lines;
@@ -221,6 +226,7 @@ class cluster final : public deployment {
   }
 
  private:
+  static constexpr int shard_count = 3;
   inline static const std::string terms = failover_terms + "&replicas=1";
 
   std::vector<redis_server*> servers() {
@@ -235,7 +241,8 @@ class cluster final : public deployment {
   }
   std::size_t a_master(dice& d) { return all_.master_of_slot(a_slot(d)); }
 
-  cluster_servers all_{{.can_be_cut = true, .servers = {.durable = true}}};
+  cluster_servers all_{
+      {.masters = shard_count, .can_be_cut = true, .servers = {.durable = true}}};
   std::string mapping_;
 };
 

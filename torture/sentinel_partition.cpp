@@ -49,7 +49,7 @@ void wait_until_replaced(sentinel_servers& all, const redis_server& former) {
 
 void cut_off_the_master(sentinel_servers& all, dice& d) {
   redis_server& master = all.master();
-  const auto rest = d.between(20ms, 1s);
+  const auto time_after = d.between(20ms, 1s);
   try {
     isolate_master(all, master);
     wait_until_replaced(all, master);
@@ -57,7 +57,7 @@ void cut_off_the_master(sentinel_servers& all, dice& d) {
     rejoin_master(all, master);
     throw;
   }
-  std::this_thread::sleep_for(rest);
+  std::this_thread::sleep_for(time_after);
   rejoin_master(all, master);
 }
 
