@@ -14,7 +14,7 @@ using testkit::tcp_proxy;
 
 namespace {
 
-constexpr auto longest_break = 3s, longest_spoiling = 500ms;
+constexpr std::chrono::milliseconds longest_break = 3s, longest_spoiling = 500ms;
 constexpr std::size_t longest_prefix = 3000;  // bytes before a cut
 
 using all_links = std::deque<tcp_proxy>;
