@@ -89,8 +89,7 @@ class sentinel final : public deployment {
                      former.restart(false);
                    },
                    excuse_});
-    all.push_back(
-        {"master.cut-off", [this](dice& d) { cut_off_the_master(all_, d); }, excuse_});
+    all.push_back({"master.cut-off", [this](dice& d) { cut_off_the_master(all_, d); }, excuse_});
     all.push_back({"master.stop",
                    [this](dice& d) {
                      redis_server& former = all_.master();
@@ -241,8 +240,7 @@ class cluster final : public deployment {
   }
   std::size_t a_master(dice& d) { return all_.master_of_slot(a_slot(d)); }
 
-  cluster_servers all_{
-      {.masters = shard_count, .can_be_cut = true, .servers = {.durable = true}}};
+  cluster_servers all_{{.masters = shard_count, .can_be_cut = true, .servers = {.durable = true}}};
   std::string mapping_;
 };
 

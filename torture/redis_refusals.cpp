@@ -179,8 +179,8 @@ std::vector<fault> redis_demotions(const server_choice& choose, std::chrono::mil
   };
   return {
       {"server.demote", with_commands(choose, longest, {demote}, {promote})},
-      {"server.master-down", with_commands(choose, longest, {serve_stale("no"), demote},
-                                           {promote, serve_stale("yes")})},
+      {"server.master-down",
+       with_commands(choose, longest, {serve_stale("no"), demote}, {promote, serve_stale("yes")})},
   };
 }
 

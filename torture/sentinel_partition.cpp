@@ -23,8 +23,8 @@ void replicate_as(sentinel_servers& all, const std::string& user) {
 // replicas log in as a user of their own, which this master rejects.
 void isolate_master(sentinel_servers& all, redis_server& master) {
   for (std::size_t i = 0; i < sentinel_servers::servers; ++i)
-    send_until_answered(
-        all.server(i), {"ACL", "SETUSER", "replicator", "on", "nopass", "~*", "&*", "+@all"});
+    send_until_answered(all.server(i),
+                        {"ACL", "SETUSER", "replicator", "on", "nopass", "~*", "&*", "+@all"});
   replicate_as(all, "replicator");
   send_until_answered(master, {"ACL", "SETUSER", "testkit", "-ping"});
   send_until_answered(master, {"ACL", "SETUSER", "replicator", "off"});

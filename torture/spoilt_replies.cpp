@@ -48,8 +48,8 @@ void fill_with_garbage(std::string& bytes, dice& d) {
 }
 
 void make_too_long(wire_protocol protocol, std::string& bytes, dice& d) {
-  constexpr std::array<std::string_view, 3> too_large = {
-      "$2000000000\r\n", "*1000000000\r\n", ":99999999999999999999\r\n"};
+  constexpr std::array<std::string_view, 3> too_large = {"$2000000000\r\n", "*1000000000\r\n",
+                                                         ":99999999999999999999\r\n"};
   switch (protocol) {
     case wire_protocol::redis: bytes.insert(0, too_large.at(d.below(too_large.size()))); return;
     case wire_protocol::tls: bytes.replace(3, 2, "\xff\xff"); return;
