@@ -6,15 +6,20 @@
 #include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <iterator>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "contention/dice.hpp"
 #include "contention/player.hpp"
 
 namespace holdfast::contention {
@@ -43,11 +48,34 @@ bool input_has_ended(std::chrono::milliseconds bound) {
   return ::poll(&input, 1, static_cast<int>(bound.count())) > 0 && (input.revents & POLLHUP) != 0;
 }
 
+struct drawn_terms {
+  url store;
+  worker_terms terms;
+};
+
+// A lock that lingers is released at once when another client waits for it. A worker that is
+// stopped keeps it for a ttl, as a holder does.
+drawn_terms draw(worker_terms terms) {
+  constexpr std::chrono::milliseconds shortest_ttl = 1s;
+  constexpr std::array<const char*, 4> lingers = {"0", "0", "10ms", "1s"};
+  constexpr std::array<const char*, 3> turns = {"1", "8", "128"};
+  std::error_code ec;  // open() reports it again
+  url store = url::parse(terms.url, ec);
+  if (terms.draws_options) {
+    dice d(terms.seed);
+    terms.ttl = d.between(std::min(shortest_ttl, terms.ttl), terms.ttl);
+    store = store.with("ttl", std::to_string(terms.ttl.count()) + "ms")
+                .with("linger", lingers.at(d.below(lingers.size())))
+                .with("turns", turns.at(d.below(turns.size())));
+  }
+  return {std::move(store), std::move(terms)};
+}
+
 // Servers may be down at that time. Empty: the input has ended before.
-client open_client(const std::string& url) {
+client open_client(const url& store) {
   for (;;) {
     std::error_code ec;
-    client made = client::open(url, {}, ec);
+    client made = client::open(store, {}, ec);
     if (!ec) return made;
     if (ec == outcome::usage) {
       std::printf("%sthe client does not open: %s\n", complaint_mark, ec.message().c_str());
@@ -58,8 +86,8 @@ client open_client(const std::string& url) {
 }
 
 // What remains of the library in a process after its first client: it is no leak.
-bool warm_up(const worker_terms& terms) {
-  client first = open_client(terms.url);
+bool warm_up(const url& store, const worker_terms& terms) {
+  client first = open_client(store);
   if (!first) return false;
   std::error_code ec;
   auto held = first.mutex(terms.locks.warm_up()).try_acquire({}, ec);
@@ -163,11 +191,12 @@ void play(const client& c, const worker_terms& terms) {
 
 }  // namespace
 
-int run_worker(const worker_terms& terms) {
+int run_worker(const worker_terms& given) {
   ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  if (!warm_up(terms)) return 0;
+  const auto [store, terms] = draw(given);
+  if (!warm_up(store, terms)) return 0;
   const belongings before = belongings_now();
-  if (client c = open_client(terms.url)) {
+  if (client c = open_client(store)) {
     play(c, terms);
     if (!c.close() && forgets_confirmed_releases(terms.url))
       std::printf("%sclose() left something in the store\n", complaint_mark);

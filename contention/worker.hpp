@@ -16,6 +16,8 @@ struct worker_terms {
   std::string history, resource;  // paths
   std::uint64_t seed = 0;
   plant planted = plant::nothing;
+  // The seed determines the worker's linger= and turns=, and a ttl= of 1 s up to `ttl`.
+  bool draws_options = false;
 };
 
 inline constexpr int worker_threads = 3;

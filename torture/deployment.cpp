@@ -67,12 +67,15 @@ std::vector<kind_of_deployment> all_deployments() {
     return is_installed ? std::string() : std::string(text);
   };
   const std::string redis = unless(redis_server::installed(), redis_server::not_installed);
+  const std::string tls =
+      redis.empty() ? unless(redis_server::has_tls(), redis_server::no_tls) : redis;
   const std::string zookeeper =
       unless(zookeeper_server::installed(), zookeeper_server::not_installed);
   const std::string mysql = unless(mariadb_server::installed(), mariadb_server::not_installed);
   return {
       {"file", "", open_file},
       {"redis", redis, open_redis},
+      {"redis-tls", tls, open_redis_with_tls},
       {"redis+sentinel", redis, open_sentinel},
       {"redis+sentinel-async", redis, open_sentinel_async},
       {"redis+cluster", redis, open_cluster},

@@ -15,7 +15,7 @@ namespace holdfast::torture {
 using namespace contention;
 
 inline const name_scheme names{"torture/"};
-inline constexpr std::chrono::milliseconds lease_ttl{2000};
+inline constexpr std::chrono::milliseconds lease_ttl{2000};  // the longest of a worker
 // Mutexes and shared locks, and the recursive lock, the permits and the one of the warm-up.
 inline constexpr std::size_t lock_count = contention::mutex_count + contention::shared_count + 3;
 
@@ -56,6 +56,7 @@ std::vector<kind_of_deployment> all_deployments();
 
 std::unique_ptr<deployment> open_file();
 std::unique_ptr<deployment> open_redis();
+std::unique_ptr<deployment> open_redis_with_tls();
 std::unique_ptr<deployment> open_sentinel();        // with replicas=majority
 std::unique_ptr<deployment> open_sentinel_async();  // with replicas=0
 std::unique_ptr<deployment> open_cluster();

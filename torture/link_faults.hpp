@@ -6,13 +6,15 @@
 
 #include "contention/fault.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
+#include "torture/spoilt_replies.hpp"
 
 namespace holdfast::torture {
 
 using namespace contention;
 
 // Each strikes one link, or all of them. `excuse` as of fault.
-std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);
+std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, wire_protocol,
+                               std::chrono::milliseconds excuse);
 
 // The last one: a connection of which bytes were swallowed stays silent for good, and its server
 // would keep it after its client has ended.

@@ -160,7 +160,8 @@ int play_worker(const std::vector<std::string>& words) {
                      .history = folder + words.at(2) + ".history",
                      .resource = folder + "resource",
                      .seed = number_of<std::uint64_t>(words.at(4)).value_or(0),
-                     .planted = plant_of(words.at(5)).value_or(plant::nothing)});
+                     .planted = plant_of(words.at(5)).value_or(plant::nothing),
+                     .draws_options = true});
 }
 
 int run(const std::vector<std::string>& words) {

@@ -16,6 +16,7 @@
 #include "torture/deployment.hpp"
 #include "torture/disk_faults.hpp"
 #include "torture/redis_faults.hpp"
+#include "torture/redis_refusals.hpp"
 
 namespace holdfast::torture {
 
@@ -40,6 +41,8 @@ class independent_servers : public deployment {
     all.push_back(redis_stop(any));
     all.push_back(redis_client_limit(any, 2s));
     all.push_back(redis_long_script(any, 1s));
+    all.push_back(redis_idle_limit(any));
+    all.push_back(redis_loading(any, 2s));
     return all;
   }
 
@@ -80,10 +83,11 @@ class one_redis final : public independent_servers {
 
   std::vector<fault> server_faults() override {
     std::vector<fault> all = independent_servers::server_faults();
-    all.push_back(redis_demotion(any_server(), 2s));
-    all.push_back(redis_clock(any_server(), lease_ttl));
+    std::ranges::move(redis_demotions(any_server(), 2s), std::back_inserter(all));
+    std::ranges::move(redis_clocks(any_server(), lease_ttl), std::back_inserter(all));
     all.push_back({"server.emptied", [this](dice&) { server_.restart(false); }, loss_excuse});
     all.push_back({"keys.flush", [this](dice&) { server_.command({"FLUSHALL"}); }, loss_excuse});
+    all.push_back(redis_eviction(any_server(), 1s, loss_excuse));
     if (disk_.is_mounted()) all.push_back({"disk.full", [this](dice& d) { fill_disk(d); }});
     return all;
   }
@@ -118,6 +122,46 @@ class one_redis final : public independent_servers {
                         .data_folder = disk_.path()}};
 };
 
+// Every connection of a client is encrypted, and authenticates the server.
+class one_redis_with_tls final : public independent_servers {
+ public:
+  one_redis_with_tls() { open_links(); }
+  std::string url() const override { return server_.url() + terms(); }
+  std::string url_through_links() const override {
+    return "rediss://" + addresses_of(links_) + terms();
+  }
+
+  std::vector<fault> server_faults() override {
+    std::vector<fault> all = independent_servers::server_faults();
+    all.push_back({"certificate.expire", [this](dice& d) { present("expired", d); }});
+    all.push_back({"certificate.of-another-host", [this](dice& d) { present("stranger", d); }});
+    return all;
+  }
+
+ private:
+  std::string terms() const {
+    return common_options() + redis_terms + "&tls-ca=" + server_.tls_files().certificate("ca");
+  }
+  std::vector<redis_server*> servers() override { return {&server_}; }
+  // For a while, to new connections. Waiters without a connection end then.
+  void present(const std::string& certificate, dice& d) {
+    const auto time = d.between(50ms, 2s);
+    use(certificate);
+    for (const char* type : {"normal", "pubsub"})
+      send_until_answered(server_, {"CLIENT", "KILL", "TYPE", type});
+    std::this_thread::sleep_for(time);
+    use("server");
+  }
+  // Before Redis 7.0 this changes nothing: a certificate and its key cannot be set together.
+  void use(const std::string& certificate) {
+    const auto& files = server_.tls_files();
+    send_until_answered(server_, {"CONFIG", "SET", "tls-cert-file", files.certificate(certificate),
+                                  "tls-key-file", files.key(certificate)});
+  }
+
+  redis_server server_{{.durable = true, .tls = "server"}};
+};
+
 class shards final : public independent_servers {
  public:
   shards() {
@@ -131,8 +175,8 @@ class shards final : public independent_servers {
 
   std::vector<fault> server_faults() override {
     std::vector<fault> all = independent_servers::server_faults();
-    all.push_back(redis_demotion(any_server(), 2s));
-    all.push_back(redis_clock(any_server(), lease_ttl));
+    std::ranges::move(redis_demotions(any_server(), 2s), std::back_inserter(all));
+    std::ranges::move(redis_clocks(any_server(), lease_ttl), std::back_inserter(all));
     return all;
   }
 
@@ -161,7 +205,7 @@ class redlock final : public independent_servers {
     all.push_back({"servers.three-killed", [this](dice& d) { kill_some(3, d); }});
     all.push_back({"server.emptied", [this](dice&) { servers_[unsafe].restart(false); }});
     const auto the_unsafe = [this](dice&) -> redis_server& { return servers_[unsafe]; };
-    all.push_back(redis_clock(the_unsafe, lease_ttl));
+    std::ranges::move(redis_clocks(the_unsafe, lease_ttl), std::back_inserter(all));
     return all;
   }
 
@@ -191,6 +235,7 @@ class redlock final : public independent_servers {
 }  // namespace
 
 std::unique_ptr<deployment> open_redis() { return std::make_unique<one_redis>(); }
+std::unique_ptr<deployment> open_redis_with_tls() { return std::make_unique<one_redis_with_tls>(); }
 std::unique_ptr<deployment> open_shards() { return std::make_unique<shards>(); }
 std::unique_ptr<deployment> open_redlock() { return std::make_unique<redlock>(); }
 

@@ -10,8 +10,11 @@
 
 #include "testkit/servers/cluster_servers.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
+#include "torture/cluster_outages.hpp"
 #include "torture/deployment.hpp"
 #include "torture/redis_faults.hpp"
+#include "torture/redis_refusals.hpp"
+#include "torture/sentinel_partition.hpp"
 #include "torture/slot_moves.hpp"
 
 namespace holdfast::torture {
@@ -62,6 +65,7 @@ class sentinel final : public deployment {
     const auto replica = [this](dice& d) -> redis_server& { return a_replica(d); };
     std::vector<fault> all = redis_commands(master, down_after / 2);
     std::ranges::move(redis_refusals(master, down_after / 2), std::back_inserter(all));
+    all.push_back(redis_idle_limit(master));
     fault killed = redis_kill(replica), stopped = redis_stop(replica);
     killed.name = "replica.kill";
     stopped.name = "replica.stop";
@@ -76,6 +80,16 @@ class sentinel final : public deployment {
                      former.start();
                    },
                    excuse_});
+    all.push_back({"master.emptied",
+                   [this](dice& d) {
+                     redis_server& former = all_.master();
+                     former.kill_hard();
+                     all_.wait_until_promoted();
+                     rest(d);
+                     former.restart(false);
+                   },
+                   excuse_});
+    all.push_back({"master.cut-off", [this](dice& d) { cut_off_the_master(all_, d); }, excuse_});
     all.push_back({"master.stop",
                    [this](dice& d) {
                      redis_server& former = all_.master();
@@ -144,12 +158,21 @@ class cluster final : public deployment {
     const auto master = [this](dice& d) -> redis_server& { return all_.server(a_master(d)); };
     std::vector<fault> all = redis_commands(master, 1s);
     std::ranges::move(redis_refusals(master, 1s), std::back_inserter(all));
+    all.push_back(redis_idle_limit(master));
     all.push_back({"master.kill", [this](dice& d) {
                      const auto former = a_master(d);
                      all_.server(former).kill_hard();
                      all_.wait_until_failed_over(former);
                      rest(d);
                      all_.server(former).start();
+                     all_.wait_until_replica(former);
+                   }});
+    all.push_back({"master.emptied", [this](dice& d) {
+                     const auto former = a_master(d);
+                     all_.server(former).kill_hard();
+                     all_.wait_until_failed_over(former);
+                     rest(d);
+                     all_.server(former).restart(false);
                      all_.wait_until_replica(former);
                    }});
     all.push_back({"master.stop", [this](dice& d) {
@@ -181,10 +204,17 @@ class cluster final : public deployment {
                    }});
     std::ranges::move(slot_moves(all_, [this](dice& d) { return a_slot(d); }),
                       std::back_inserter(all));
+    std::ranges::move(cluster_outages(all_, [this](dice& d) { return a_master(d); }),
+                      std::back_inserter(all));
     return all;
   }
 
-  void wait_until_healthy() override { all_.wait_until_all_agree(); }
+  // Without a replica in sync, the next fault could lose what was confirmed before.
+  void wait_until_healthy() override {
+    all_.wait_until_all_agree();
+    for (int slot = 0; slot < testkit::cluster_slots; slot += testkit::cluster_slots / shard_count)
+      all_.wait_until_copied(all_.master_of_slot(slot));
+  }
 
   std::vector<std::string> left_behind() override {
     std::vector<std::string> lines;
@@ -195,6 +225,7 @@ class cluster final : public deployment {
   }
 
  private:
+  static constexpr int shard_count = 3;
   inline static const std::string terms = failover_terms + "&replicas=1";
 
   std::vector<redis_server*> servers() {
@@ -209,7 +240,7 @@ class cluster final : public deployment {
   }
   std::size_t a_master(dice& d) { return all_.master_of_slot(a_slot(d)); }
 
-  cluster_servers all_{{.servers = {.durable = true}}};
+  cluster_servers all_{{.masters = shard_count, .can_be_cut = true, .servers = {.durable = true}}};
   std::string mapping_;
 };
 

@@ -20,20 +20,12 @@ fault redis_kill(server_choice);
 fault redis_stop(server_choice);
 // Scripts are flushed, connections are killed, clients are paused.
 std::vector<fault> redis_commands(const server_choice&, std::chrono::milliseconds longest_pause);
-// A server refuses requests for a while, with each of the errors that its administrator can cause:
-// MISCONF, OOM, NOPERM, NOAUTH. Its connections to replicas, sentinels and other nodes stay.
-std::vector<fault> redis_refusals(const server_choice&, std::chrono::milliseconds longest);
-// A server accepts no new connection. No replica, sentinel or other node may need one.
-fault redis_client_limit(server_choice, std::chrono::milliseconds longest);
-// A script of another program does not end for a while: the server answers BUSY.
-fault redis_long_script(server_choice, std::chrono::milliseconds longest);
-// A master is a replica for a while, of a server that does not exist. It keeps its data.
-fault redis_demotion(server_choice, std::chrono::milliseconds longest);
 // Longer than a lease. While a counter is ahead of the clock, new connections are granted nothing.
 inline constexpr std::chrono::milliseconds redis_clock_step{3000};
-// Steps the clock of a server with a clock_shim, and back. `excuse` as of fault: a step forward
-// ends leases that their holders still believe in.
-fault redis_clock(server_choice, std::chrono::milliseconds excuse);
+// The clock of a server with a clock_shim is stepped either way and back, or an hour forward for
+// good: an hour back would keep the locks of killed clients for an hour. `excuse` as of fault: a
+// step forward ends leases that their holders still believe in.
+std::vector<fault> redis_clocks(const server_choice&, std::chrono::milliseconds excuse);
 
 // Connections, channels and keys.
 std::vector<std::string> left_in_redis(testkit::redis_server&);

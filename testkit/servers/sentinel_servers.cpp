@@ -120,28 +120,36 @@ void sentinel_servers::wait_until(const std::string& what, const std::function<b
 }
 
 // A server that was promoted has the replication id of its former master as its second. One that
-// was started again has none.
-std::optional<std::size_t> sentinel_servers::promoted() {
+// was started again is a master without that, and sentinels may select it nevertheless: then
+// REPLICAOF NO ONE changes nothing there, and only the sentinels show that it was promoted.
+std::optional<std::size_t> sentinel_servers::promoted(std::optional<std::size_t> named_before) {
   for (std::size_t i = 0; i < servers; ++i) {
     if (i == master_) continue;
     if (reports(*servers_[i], "role", [](const auto& role) { return role == "master"; }) &&
-        reports(*servers_[i], "master_replid2",
-                [](const auto& id) { return id.find_first_not_of('0') != std::string::npos; }))
+        (reports(*servers_[i], "master_replid2",
+                 [](const auto& id) { return id.find_first_not_of('0') != std::string::npos; }) ||
+         (named_before != i && is_published(i))))
       return i;
   }
   return std::nullopt;
 }
 
 redis_server& sentinel_servers::wait_until_promoted() {
-  std::optional<std::size_t> found;
-  wait_until("promote no server", [&] { return (found = promoted()).has_value(); });
+  std::optional<std::size_t> found, named_before;
+  for (std::size_t i = 0; i < servers; ++i)
+    if (is_published(i)) named_before = i;
+  wait_until("promote no server", [&] { return (found = promoted(named_before)).has_value(); });
   master_ = *found;
   return master();
 }
 
-std::string sentinel_servers::named_by(redis_sentinel& sentinel) const {
-  const redis_reply named = sentinel.command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()});
-  return named.items.size() == 2 ? named.items[1].text : std::string();
+std::string sentinel_servers::named_by(redis_sentinel& sentinel) {
+  try {
+    const redis_reply named = sentinel.command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()});
+    return named.items.size() == 2 ? named.items[1].text : std::string();
+  } catch (const redis_silent&) {
+    return {};
+  }
 }
 
 bool sentinel_servers::is_published(std::size_t as_master) const {

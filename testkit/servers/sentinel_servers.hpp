@@ -75,8 +75,10 @@ class sentinel_servers {
   // closed the connection, as it does at each server to which it gives another role.
   static bool reports(redis_server&, const std::string& field,
                       const std::function<bool(const std::string&)>& is_so);
-  std::optional<std::size_t> promoted();
-  std::string named_by(redis_sentinel&) const;  // the port of the master
+  // `named_before`: the server that all running sentinels named when the wait began.
+  std::optional<std::size_t> promoted(std::optional<std::size_t> named_before);
+  // The port of the master. Empty: the sentinel names none, or is silent.
+  static std::string named_by(redis_sentinel&);
   bool is_published(std::size_t as_master) const;
   bool is_in_sync(redis_server& replica);
   void wait_until(const std::string& what, const std::function<bool()>&);
