@@ -73,9 +73,9 @@ bool forgets_confirmed_releases(const std::string& url) {
   return url.starts_with("redis") || url.starts_with("file:");
 }
 
-void leave_a_thread_behind() {
-  std::thread([] { std::this_thread::sleep_for(1h); }).detach();
-  (void)::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+void leave_behind(plant planted) {
+  if (planted == plant::left_thread) std::thread([] { std::this_thread::sleep_for(1h); }).detach();
+  if (planted == plant::left_descriptor) (void)::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 }
 
 void expect_all_closed(const belongings& before) {
@@ -172,7 +172,7 @@ int run_worker(const worker_terms& terms) {
     if (!c.close() && forgets_confirmed_releases(terms.url))
       std::printf("%sclose() left something in the store\n", complaint_mark);
   }
-  if (terms.planted == plant::left_thread) leave_a_thread_behind();
+  leave_behind(terms.planted);
   expect_all_closed(before);
   std::printf("%s\n", done_mark);
   return 0;

@@ -20,6 +20,7 @@
 #include "testkit/servers/redis_link.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "torture/aftermath.hpp"
+#include "torture/left_plants.hpp"
 #include "torture/link_faults.hpp"
 
 namespace holdfast::torture {
@@ -172,7 +173,11 @@ class campaign {
       planted_client_ = client::open(servers_->url());
       planted_lease_ = planted_client_->mutex(names.prefix + "left").acquire();
     }
-    if (terms_.planted == plant::left_key) servers_->plant_left_key();
+    if (terms_.planted == plant::left_connection) {
+      planted_client_ = client::open(servers_->url());
+      planted_client_->mutex(names.mutex(0)).acquire().release();
+    }
+    const auto planted = plant_in_store(*servers_, terms_.planted);
     add(things_left(*servers_, terms_.recovery_bound));
   }
 

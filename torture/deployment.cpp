@@ -48,7 +48,8 @@ class file_deployment final : public deployment {
     std::vector<std::string> lines;
     for (const auto& each : std::filesystem::directory_iterator(disk_.path())) {
       const auto name = each.path().filename().string();
-      if (name.find(".lock") != std::string::npos) lines.push_back("the file " + name);
+      if (name.ends_with(".lock") || name.ends_with(".waiters"))
+        lines.push_back("the file " + name);
     }
     return lines;
   }
