@@ -1,4 +1,4 @@
-// ZooKeeper: one server, and an ensemble of three.
+// ZooKeeper: one server, and an ensemble of three that vote and one that observes.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -102,8 +102,7 @@ class one_zookeeper final : public deployment {
 class three_zookeepers final : public deployment {
  public:
   three_zookeepers() {
-    for (int id = 1; id <= zookeeper_ensemble::servers; ++id)
-      links_.emplace_back(all_.at(id).port());
+    for (int id = 1; id <= all_.count(); ++id) links_.emplace_back(all_.at(id).port());
   }
   std::string url() const override { return all_.url() + session_terms; }
   std::string url_through_links() const override {
@@ -117,6 +116,10 @@ class three_zookeepers final : public deployment {
         {"leader.isolate", [this](dice& d) { isolate_leader(all_, d); }},
         {"follower.kill", [this](dice& d) { kill_and_start(all_.at(all_.follower()), d); }},
         {"follower.stop", [this](dice& d) { stop_and_go_on(all_.at(all_.follower()), d); }},
+        {"observer.kill", [this](dice& d) { kill_and_start(observer(), d); }},
+        {"observer.stop", [this](dice& d) { stop_and_go_on(observer(), d); }},
+        {"observer.link-freeze",
+         [this](dice& d) { freeze_link(all_, zookeeper_ensemble::observer, d); }},
         {"servers.two-killed", [this](dice& d) { kill_the_quorum(all_, d); }},
         {"server.clock", [this](dice& d) { step_clock(all_.at(any(d)), d); }},
         {"access.deny", [this](dice& d) { deny_access(all_.at(any(d)), d); }},
@@ -135,16 +138,18 @@ class three_zookeepers final : public deployment {
     return {disk_not_filled};
   }
   void wait_until_healthy() override {
-    for (int id = 1; id <= zookeeper_ensemble::servers; ++id) wait_until_it_serves(all_.at(id));
+    for (int id = 1; id <= all_.count(); ++id) wait_until_it_serves(all_.at(id));
   }
   std::vector<std::string> left_behind() override {
     std::vector<std::string> lines;
-    for (int id = 1; id <= zookeeper_ensemble::servers; ++id)
+    for (int id = 1; id <= all_.count(); ++id)
       for (auto& line : left_in(all_.at(id), nodes_before_)) lines.push_back(std::move(line));
     return lines;
   }
 
  private:
+  zookeeper_server& observer() { return all_.at(zookeeper_ensemble::observer); }
+  // Of those that vote.
   static int any(dice& d) { return 1 + static_cast<int>(d.below(zookeeper_ensemble::servers)); }
   std::vector<std::string> folders() const {
     std::vector<std::string> all;
@@ -155,7 +160,7 @@ class three_zookeepers final : public deployment {
   std::array<testkit::small_disk, zookeeper_ensemble::servers>
       disks_{testkit::small_disk{kilobytes_for_logs}, testkit::small_disk{kilobytes_for_logs},
              testkit::small_disk{kilobytes_for_logs}};
-  zookeeper_ensemble all_{{.clock_shim = true}, {}, false, folders()};
+  zookeeper_ensemble all_{{.clock_shim = true}, {}, true, folders()};
   const std::size_t nodes_before_ = nodes_of(all_.at(1));
 };
 

@@ -114,7 +114,7 @@ void cut_link(zookeeper_ensemble& all, int server, dice& d) {
 void isolate_leader(zookeeper_ensemble& all, dice& d) {
   const int leader = all.leader();
   std::vector<tcp_proxy*> links;
-  for (int id = 1; id <= zookeeper_ensemble::servers; ++id)
+  for (int id = 1; id <= all.count(); ++id)
     if (id != leader) links.push_back(&all.link(id, leader));
   for (tcp_proxy* each : links) each->set_both({.hold = true});
   std::this_thread::sleep_for(d.between(100ms, zookeeper_outage));

@@ -24,6 +24,7 @@ class zookeeper_ensemble {
                               const std::vector<std::string>& data_folders = {});
 
   zookeeper_server& at(int id) { return *servers_.at(static_cast<std::size_t>(id - 1)); }
+  int count() const noexcept { return count_; }
   std::string url() const;  // of the three that vote
   int leader();             // the id of the one that leads; waits until one does
   int follower();           // of one that follows; waits likewise
