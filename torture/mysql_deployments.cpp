@@ -24,8 +24,9 @@ namespace {
 
 constexpr auto mariadb_outage = 3s;
 constexpr auto shortest_outage = 1s;  // see mariadb_server::restart()
-// Longer than a lease, and short: a statement that waits with a timeout waits for so much longer.
-constexpr auto mariadb_clock_step = 3s;
+// Forward: longer than a lease, and short. A statement that waits with a timeout waits for so much
+// longer, and a lease that is granted meanwhile lasts for so much longer.
+constexpr std::chrono::milliseconds mariadb_clock_forward = 3s, mariadb_clock_back = 1h;
 
 class mariadb final : public deployment {
  public:
@@ -60,9 +61,10 @@ class mariadb final : public deployment {
                            {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_},
                            {"password.change", [this](dice& d) { change_password(d); }, excuse_},
                            {"clients.limit", [this](dice& d) { limit_clients(d); }, excuse_},
+                           {"idle.end", [this](dice& d) { end_the_idle(d); }, excuse_},
+                           {"server.clock", [this](dice& d) { step_clock(d); }, clock_excuse()},
                            {"server.read-only", [this](dice& d) { forbid_writes(d); }, excuse_}};
-    if (has_leases())
-      all.push_back({"server.clock", [this](dice& d) { step_clock(d); }, lease_ttl});
+    if (!tables().empty()) all.push_back({"rows.lock", [this](dice& d) { lock_rows(d); }, excuse_});
     if (disk_.is_mounted())
       all.push_back({"disk.full", [this](dice& d) { fill_for_a_while(disk_, d); }, excuse_});
     for (fault& each : all)
@@ -98,8 +100,7 @@ class mariadb final : public deployment {
       lines.push_back(open + " transactions");
     std::error_code ec;
     client::open(url(), {}, ec).prune(ec);
-    for (const auto& table : server_.query("SHOW TABLES FROM test").rows)
-      expect_one_row_for_each_lock(table.at(0).value_or(""), lines);
+    for (const std::string& table : tables()) expect_one_row_for_each_lock(table, lines);
     return lines;
   }
 
@@ -131,15 +132,22 @@ class mariadb final : public deployment {
     server_.query("SET GLOBAL read_only=0");
   }
   void step_clock(dice& d) {
-    server_.set_clock(d.one_in(2) ? mariadb_clock_step : -mariadb_clock_step);
+    server_.set_clock(d.one_in(2) ? mariadb_clock_forward : -mariadb_clock_back);
     std::this_thread::sleep_for(d.between(100ms, 2s));
     server_.set_clock(0ms);
   }
-  bool has_leases() const { return excuse_ == 0ms; }
+  // A step forward ends leases. Locks of connections do not end by a wall clock.
+  std::chrono::milliseconds clock_excuse() const { return excuse_ == 0ms ? lease_ttl : 0ms; }
   void expect_one_row_for_each_lock(const std::string& table, std::vector<std::string>& lines) {
     const auto rows = server_.query("SELECT COUNT(*) FROM test." + table).text();
     if (std::stoul(rows) > lock_count)
       lines.push_back(rows + " rows of " + table + " for " + std::to_string(lock_count) + " locks");
+  }
+  std::vector<std::string> tables() {
+    std::vector<std::string> names_of_all;
+    for (const auto& row : server_.query("SHOW TABLES FROM test").rows)
+      names_of_all.push_back(row.at(0).value_or(""));
+    return names_of_all;
   }
   sql_result connections() {
     return server_.query(std::string("SELECT ID FROM information_schema.PROCESSLIST WHERE USER='") +
@@ -166,6 +174,28 @@ class mariadb final : public deployment {
     std::this_thread::sleep_for(d.between(50ms, 2s));
     server_.query("SET GLOBAL max_connections=DEFAULT");
   }
+  // Sessions that begin meanwhile keep the short timeout, unless they set another one.
+  void end_the_idle(dice& d) {
+    server_.query("SET GLOBAL wait_timeout=1");
+    const sql_result idle = server_.query(
+        std::string("SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND='Sleep' AND "
+                    "USER='") +
+        mariadb_server::user + '\'');
+    for (const auto& row : idle.rows) kill(row.at(0).value_or("0"));
+    std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
+    server_.query("SET GLOBAL wait_timeout=DEFAULT");
+  }
+  // A transaction of another program locks the rows of a table. It may wait for one of them for too
+  // long, or end in a deadlock: then it has locked some of them, or none.
+  void lock_rows(dice& d) {
+    const auto all = tables();
+    testkit::mariadb_link other = server_.root();
+    other.query("SET SESSION innodb_lock_wait_timeout=1");
+    other.query("BEGIN");
+    (void)other.error_of("SELECT * FROM " + all.at(d.below(all.size())) + " FOR UPDATE");
+    std::this_thread::sleep_for(d.between(50ms, 2s));
+    (void)other.error_of("ROLLBACK");
+  }
   void change_password(dice& d) {
     set_password("another");
     kill_all();
@@ -180,8 +210,8 @@ class mariadb final : public deployment {
   const std::string terms_;
   const std::chrono::milliseconds excuse_;
   testkit::small_disk disk_{kilobytes};
-  mariadb_server server_{{.clock_shim = has_leases(),
-                          .data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
+  mariadb_server server_{
+      {.clock_shim = true, .data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
 };
 
 }  // namespace
