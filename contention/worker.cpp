@@ -11,10 +11,11 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <iterator>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "contention/belongings.hpp"
 #include "contention/player.hpp"
 
 namespace holdfast::contention {
@@ -22,21 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds opening_pause = 50ms, closing_bound = 5s, worker_glance = 10ms;
-
-struct belongings {
-  std::ptrdiff_t descriptors = 0, threads = 0;
-  bool exceeds(const belongings& before) const {
-    return descriptors > before.descriptors || threads > before.threads;
-  }
-};
-
-std::ptrdiff_t entries_of(const char* folder) {
-  const std::filesystem::directory_iterator all(folder);
-  return std::distance(begin(all), end(all));
-}
-
-belongings belongings_now() { return {entries_of("/proc/self/fd"), entries_of("/proc/self/task")}; }
+constexpr std::chrono::milliseconds opening_pause = 50ms, worker_glance = 10ms;
 
 bool input_has_ended(std::chrono::milliseconds bound) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
@@ -76,19 +63,6 @@ bool forgets_confirmed_releases(const std::string& url) {
 void leave_behind(plant planted) {
   if (planted == plant::left_thread) std::thread([] { std::this_thread::sleep_for(1h); }).detach();
   if (planted == plant::left_descriptor) (void)::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-}
-
-void expect_all_closed(const belongings& before) {
-  const auto until = std::chrono::steady_clock::now() + closing_bound;
-  belongings now = belongings_now();
-  while (now.exceeds(before) && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(worker_glance);
-    now = belongings_now();
-  }
-  if (now.exceeds(before))
-    std::printf("%sthe closed client left %td descriptors and %td threads, and there were %td and "
-                "%td before it\n",
-                complaint_mark, now.descriptors, now.threads, before.descriptors, before.threads);
 }
 
 class troupe {
@@ -173,7 +147,8 @@ int run_worker(const worker_terms& terms) {
       std::printf("%sclose() left something in the store\n", complaint_mark);
   }
   leave_behind(terms.planted);
-  expect_all_closed(before);
+  if (const std::string left = left_since(before); !left.empty())
+    std::printf("%s%s\n", complaint_mark, left.c_str());
   std::printf("%s\n", done_mark);
   return 0;
 }
