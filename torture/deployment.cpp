@@ -82,6 +82,7 @@ std::vector<kind_of_deployment> all_deployments() {
       {"zookeeper", zookeeper, open_zookeeper},
       {"zookeeper-ensemble", zookeeper, open_ensemble},
       {"mysql-row", mysql, open_row},
+      {"mysql-row-replica", mysql, open_row_replica},
       {"mysql-insert", mysql, open_insert},
       {"mysql-for-update", mysql, open_for_update},
       {"mysql-named", mysql, open_named},
