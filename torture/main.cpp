@@ -15,7 +15,7 @@
 
 #include "contention/worker.hpp"
 #include "torture/campaign.hpp"
-#include "torture/crowd.hpp"
+#include "torture/many_waiters.hpp"
 #include "torture/report.hpp"
 
 namespace {
@@ -165,17 +165,17 @@ int play_worker(const std::vector<std::string>& words) {
                      .planted = plant_of(words.at(5)).value_or(plant::nothing)});
 }
 
-// --crowd URL NAME FOLDER SEED, as the campaign calls it.
-int play_crowd(const std::vector<std::string>& words) {
-  return run_crowd({.url = words.at(1),
-                    .name = words.at(2),
-                    .history = words.at(3) + '/' + words.at(2) + ".history",
-                    .seed = number_of<std::uint64_t>(words.at(4)).value_or(0)});
+// --waiters URL NAME FOLDER SEED, as the campaign calls it.
+int play_many_waiters(const std::vector<std::string>& words) {
+  return run_many_waiters({.url = words.at(1),
+                           .name = words.at(2),
+                           .history = words.at(3) + '/' + words.at(2) + ".history",
+                           .seed = number_of<std::uint64_t>(words.at(4)).value_or(0)});
 }
 
 int run(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == "--worker") return play_worker(words);
-  if (!words.empty() && words.front() == "--crowd") return play_crowd(words);
+  if (!words.empty() && words.front() == "--waiters") return play_many_waiters(words);
   if (!words.empty() && (words.front() == "--help" || words.front() == "-h"))
     return std::fputs(usage_text, stdout), 0;
   const auto given = read_arguments(words);

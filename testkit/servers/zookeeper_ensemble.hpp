@@ -16,8 +16,8 @@ class zookeeper_ensemble {
  public:
   static constexpr int servers = 3;   // that vote, with the ids 1 to 3
   static constexpr int observer = 4;  // the id of the one that does not, where there is one
-  // `lines_of_first`: further lines of zoo.cfg that server 1 alone has. `data_folders`: one for each
-  // of the three that vote, as zookeeper_options::data_folder.
+  // `lines_of_first`: further lines of zoo.cfg that server 1 alone has. `data_folders`: one for
+  // each of the three that vote, as zookeeper_options::data_folder.
   explicit zookeeper_ensemble(const zookeeper_options& = {},
                               const std::vector<std::string>& lines_of_first = {},
                               bool has_observer = false,

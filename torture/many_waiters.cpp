@@ -1,4 +1,4 @@
-#include "torture/crowd.hpp"
+#include "torture/many_waiters.hpp"
 
 #include <holdfast/holdfast.hpp>
 
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using history::operation;
 
 // The callers of one client are one waiter of the store.
-constexpr std::size_t crowd_clients = 8, callers_of_a_client = 75;
+constexpr std::size_t client_count = 8, callers_of_a_client = 75;
 constexpr std::chrono::milliseconds longest_patience = 2s;
 
 class caller final : public testkit::participant {
@@ -68,7 +68,7 @@ void close(std::deque<client>& all) {
 }
 
 // Whether each call was a valid one.
-bool play(const std::deque<client>& clients, const crowd_terms& terms) {
+bool play(const std::deque<client>& clients, const many_waiters_terms& terms) {
   history::history_writer history(terms.history);
   std::deque<caller> callers;
   for (const client& each : clients)
@@ -86,7 +86,7 @@ bool play(const std::deque<client>& clients, const crowd_terms& terms) {
 
 }  // namespace
 
-int run_crowd(const crowd_terms& terms) {
+int run_many_waiters(const many_waiters_terms& terms) {
   // What remains of the library in a process after its first client is no leak.
   std::deque<client> first = open_clients(terms.url, 1);
   if (first.empty()) return 0;
@@ -95,12 +95,12 @@ int run_crowd(const crowd_terms& terms) {
   close(first);
   first.clear();
   const belongings before = belongings_now();
-  std::deque<client> clients = open_clients(terms.url, crowd_clients);
+  std::deque<client> clients = open_clients(terms.url, client_count);
   const bool is_valid = play(clients, terms);
   close(clients);
   clients.clear();
   const std::string left = left_since(before);
-  if (!is_valid) std::printf("a call of the crowd was refused as a wrong one\n");
+  if (!is_valid) std::printf("a call was refused as a wrong one\n");
   if (!left.empty()) std::printf("%s\n", left.c_str());
   return is_valid && left.empty() ? 0 : 1;
 }
