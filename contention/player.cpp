@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "contention/fork_turn.hpp"
+
 namespace holdfast::contention {
 
 using namespace std::chrono_literals;
@@ -21,7 +23,8 @@ player::player(const client& c, history::history_writer& history, const terms& t
       features_(c.features()),
       resource_(t.resource),
       recursive_(c, t.names.recursive()),
-      plays_{&player::take_mutex, &player::take_mutex, &player::enter_twice, &player::take_two} {
+      plays_{&player::take_mutex, &player::take_mutex, &player::enter_twice, &player::take_two,
+             &player::take_and_fork} {
   for (std::size_t i = 0; i < mutex_count; ++i) mutexes_.push_back(c.mutex(terms_.names.mutex(i)));
   if (features_.shared) {
     for (std::size_t i = 0; i < shared_count; ++i)
@@ -104,6 +107,19 @@ void player::take_mutex() {
   const auto callback = record_loss(terms_.names.mutex(i), held);
   hold(terms_.names.mutex(i), held, true);
   give_back(terms_.names.mutex(i), std::move(held));
+}
+
+// The parent goes on as if it had not forked.
+void player::take_and_fork() {
+  const std::string name = terms_.names.mutex(0);
+  auto held = take_any(name, mutexes_[0]);
+  if (!held) return;
+  const auto callback = record_loss(name, held);
+  const std::string complaint = fork_while_holding(held, up_to(1) == 0);
+  if (!complaint.empty())
+    std::printf("complaint: %s of %s: %s\n", process().c_str(), name.c_str(), complaint.c_str());
+  work_once(name, held, true);
+  give_back(name, std::move(held));
 }
 
 // The inner lease is on the grant of the outer one.

@@ -40,6 +40,7 @@ class player final : public testkit::participant {
   using loss_callback = std::stop_callback<std::function<void()>>;
 
   void take_mutex();
+  void take_and_fork();
   void enter_twice();
   void read();
   void write();

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "contention/belongings.hpp"
 #include "contention/dice.hpp"
 #include "contention/player.hpp"
 
@@ -27,21 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds opening_pause = 50ms, closing_bound = 5s, worker_glance = 10ms;
-
-struct belongings {
-  std::ptrdiff_t descriptors = 0, threads = 0;
-  bool exceeds(const belongings& before) const {
-    return descriptors > before.descriptors || threads > before.threads;
-  }
-};
-
-std::ptrdiff_t entries_of(const char* folder) {
-  const std::filesystem::directory_iterator all(folder);
-  return std::distance(begin(all), end(all));
-}
-
-belongings belongings_now() { return {entries_of("/proc/self/fd"), entries_of("/proc/self/task")}; }
+constexpr std::chrono::milliseconds opening_pause = 50ms, worker_glance = 10ms;
 
 bool input_has_ended(std::chrono::milliseconds bound) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
@@ -101,22 +88,9 @@ bool forgets_confirmed_releases(const std::string& url) {
   return url.starts_with("redis") || url.starts_with("file:");
 }
 
-void leave_a_thread_behind() {
-  std::thread([] { std::this_thread::sleep_for(1h); }).detach();
-  (void)::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-}
-
-void expect_all_closed(const belongings& before) {
-  const auto until = std::chrono::steady_clock::now() + closing_bound;
-  belongings now = belongings_now();
-  while (now.exceeds(before) && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(worker_glance);
-    now = belongings_now();
-  }
-  if (now.exceeds(before))
-    std::printf("%sthe closed client left %td descriptors and %td threads, and there were %td and "
-                "%td before it\n",
-                complaint_mark, now.descriptors, now.threads, before.descriptors, before.threads);
+void leave_behind(plant planted) {
+  if (planted == plant::left_thread) std::thread([] { std::this_thread::sleep_for(1h); }).detach();
+  if (planted == plant::left_descriptor) (void)::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 }
 
 class troupe {
@@ -201,8 +175,9 @@ int run_worker(const worker_terms& given) {
     if (!c.close() && forgets_confirmed_releases(terms.url))
       std::printf("%sclose() left something in the store\n", complaint_mark);
   }
-  if (terms.planted == plant::left_thread) leave_a_thread_behind();
-  expect_all_closed(before);
+  leave_behind(terms.planted);
+  if (const std::string left = left_since(before); !left.empty())
+    std::printf("%s%s\n", complaint_mark, left.c_str());
   std::printf("%s\n", done_mark);
   return 0;
 }

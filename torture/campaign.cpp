@@ -17,9 +17,11 @@
 #include "contention/resource.hpp"
 #include "contention/workers.hpp"
 #include "testkit/servers/clock_shim.hpp"
+#include "testkit/servers/program.hpp"
 #include "testkit/servers/redis_link.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "torture/aftermath.hpp"
+#include "torture/left_plants.hpp"
 #include "torture/link_faults.hpp"
 
 namespace holdfast::torture {
@@ -30,6 +32,7 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t worker_count = 6;
+constexpr std::chrono::milliseconds many_waiters_bound = 120s;
 
 // Each kind of fault has choices of its own, so that the other kinds do not change them.
 enum class purpose : std::uint64_t { workers = 1, worker_faults, link_faults, server_faults };
@@ -126,6 +129,9 @@ class campaign {
     for (std::size_t i = 0; i < worker_count; ++i) all.add();
     std::vector<fault> faults = all.faults(may_cut());
     faults.push_back({"worker.clock", [this, &all](dice& d) { step_clock(all, d); }});
+    const auto each_again = faults;  // waiters.many takes longer, and comes less often
+    faults.insert(faults.end(), each_again.begin(), each_again.end());
+    faults.push_back({"waiters.many", [this](dice& d) { add_many_waiters(d); }});
     dice choices(seed_for(terms_.seed, purpose::worker_faults));
     strike_until(steady_clock::now() + terms_.length, faults, log_, choices);
     calm_.get_future().get();
@@ -169,12 +175,29 @@ class campaign {
     shims_.at(all.name(d.below(all.size()))).set_offset(steps.at(d.below(steps.size())));
   }
 
+  // A process with hundreds of waiters for one lock. All of them have left when it ends.
+  void add_many_waiters(dice& d) {
+    const std::string name = "c" + std::to_string(waiting_processes_++), report = name + ".report";
+    testkit::program waiters({.argv = {terms_.program, "--waiters", servers_->url(), name,
+                                       folder_.path(), std::to_string(d.number())},
+                              .output = folder_.file(report)});
+    const int status = waiters.wait(many_waiters_bound);
+    if (status < 0)
+      add({name + " did not end within " + std::to_string(many_waiters_bound / 1s) + " s"});
+    if (status > 0)
+      add({name + " ended with status " + std::to_string(status) + ": " + folder_.read(report)});
+  }
+
   void look_for_leaks() {
     if (terms_.planted == plant::left_lock) {
       planted_client_ = client::open(servers_->url());
       planted_lease_ = planted_client_->mutex(names.prefix + "left").acquire();
     }
-    if (terms_.planted == plant::left_key) servers_->plant_left_key();
+    if (terms_.planted == plant::left_connection) {
+      planted_client_ = client::open(servers_->url());
+      planted_client_->mutex(names.mutex(0)).acquire().release();
+    }
+    const auto planted = plant_in_store(*servers_, terms_.planted);
     add(things_left(*servers_, terms_.recovery_bound));
   }
 
@@ -204,6 +227,7 @@ class campaign {
                                            terms_.planted != plant::stale_write};
   dice worker_seeds_{seed_for(terms_.seed, purpose::workers)};
   std::map<std::string, testkit::clock_shim> shims_;  // by worker
+  std::size_t waiting_processes_ = 0;
   std::promise<void> calm_;
   std::optional<client> planted_client_;
   lease planted_lease_;

@@ -48,7 +48,8 @@ class file_deployment final : public deployment {
     std::vector<std::string> lines;
     for (const auto& each : std::filesystem::directory_iterator(disk_.path())) {
       const auto name = each.path().filename().string();
-      if (name.find(".lock") != std::string::npos) lines.push_back("the file " + name);
+      if (name.ends_with(".lock") || name.ends_with(".waiters"))
+        lines.push_back("the file " + name);
     }
     return lines;
   }
@@ -84,6 +85,7 @@ std::vector<kind_of_deployment> all_deployments() {
       {"zookeeper", zookeeper, open_zookeeper},
       {"zookeeper-ensemble", zookeeper, open_ensemble},
       {"mysql-row", mysql, open_row},
+      {"mysql-row-replica", mysql, open_row_replica},
       {"mysql-insert", mysql, open_insert},
       {"mysql-for-update", mysql, open_for_update},
       {"mysql-named", mysql, open_named},

@@ -65,6 +65,7 @@ std::unique_ptr<deployment> open_redlock();
 std::unique_ptr<deployment> open_zookeeper();
 std::unique_ptr<deployment> open_ensemble();
 std::unique_ptr<deployment> open_row();
+std::unique_ptr<deployment> open_row_replica();
 std::unique_ptr<deployment> open_insert();
 std::unique_ptr<deployment> open_for_update();
 std::unique_ptr<deployment> open_named();

@@ -15,6 +15,7 @@
 
 #include "contention/worker.hpp"
 #include "torture/campaign.hpp"
+#include "torture/many_waiters.hpp"
 #include "torture/report.hpp"
 
 namespace {
@@ -40,7 +41,8 @@ constexpr const char* usage_text =
     "--recovery how long recovery may take after the faults have ended; default: 60 s\n"
     "--results  appends a line for each campaign to FILE\n"
     "--plant    plants a violation, to show that it is found: overlap, token, late-check,\n"
-    "           stale-write, stuck, left-lock, left-key, left-thread\n"
+    "           stale-write, stuck, left-lock, left-key, left-connection, left-channel (redis),\n"
+    "           left-session (zookeeper), left-transaction (mysql), left-thread, left-descriptor\n"
     "--list     the backends\n"
     "--matrix   prints the results of FILE as tables of Markdown\n"
     "\n"
@@ -164,8 +166,17 @@ int play_worker(const std::vector<std::string>& words) {
                      .draws_options = true});
 }
 
+// --waiters URL NAME FOLDER SEED, as the campaign calls it.
+int play_many_waiters(const std::vector<std::string>& words) {
+  return run_many_waiters({.url = words.at(1),
+                           .name = words.at(2),
+                           .history = words.at(3) + '/' + words.at(2) + ".history",
+                           .seed = number_of<std::uint64_t>(words.at(4)).value_or(0)});
+}
+
 int run(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == "--worker") return play_worker(words);
+  if (!words.empty() && words.front() == "--waiters") return play_many_waiters(words);
   if (!words.empty() && (words.front() == "--help" || words.front() == "-h"))
     return std::fputs(usage_text, stdout), 0;
   const auto given = read_arguments(words);

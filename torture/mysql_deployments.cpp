@@ -13,6 +13,7 @@
 #include "testkit/servers/small_disk.hpp"
 #include "torture/deployment.hpp"
 #include "torture/disk_faults.hpp"
+#include "torture/mysql_store.hpp"
 
 namespace holdfast::torture {
 
@@ -24,8 +25,9 @@ namespace {
 
 constexpr auto mariadb_outage = 3s;
 constexpr auto shortest_outage = 1s;  // see mariadb_server::restart()
-// Longer than a lease, and short: a statement that waits with a timeout waits for so much longer.
-constexpr auto mariadb_clock_step = 3s;
+// Forward: longer than a lease, and short. A statement that waits with a timeout waits for so much
+// longer, and a lease that is granted meanwhile lasts for so much longer.
+constexpr std::chrono::milliseconds mariadb_clock_forward = 3s, mariadb_clock_back = 1h;
 
 class mariadb final : public deployment {
  public:
@@ -51,28 +53,19 @@ class mariadb final : public deployment {
     std::vector<fault> all{{"server.kill",
                             [this](dice& d) { kill_and_start(d.between(shortest_outage, 2s)); },
                             excuse_},
-                           {"server.stop",
-                            [this](dice& d) {
-                              server_.stop();
-                              std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
-                              server_.go_on();
-                            }},
-                           {"connection.kill", [this](dice& d) { kill_one(d); }, excuse_},
+                           {"server.stop", [this](dice& d) { stop_and_go_on(server_, d); }},
+                           {"connection.kill", [this](dice& d) { kill_any_connection(server_, d); },
+                            excuse_},
                            {"password.change", [this](dice& d) { change_password(d); }, excuse_},
                            {"clients.limit", [this](dice& d) { limit_clients(d); }, excuse_},
+                           {"idle.end", [this](dice& d) { end_the_idle(d); }, excuse_},
+                           {"server.clock", [this](dice& d) { step_clock(d); }, clock_excuse()},
                            {"server.read-only", [this](dice& d) { forbid_writes(d); }, excuse_}};
-    if (has_leases())
-      all.push_back({"server.clock", [this](dice& d) { step_clock(d); }, lease_ttl});
+    if (!tables_of(server_).empty())
+      all.push_back({"rows.lock", [this](dice& d) { lock_rows(d); }, excuse_});
     if (disk_.is_mounted())
       all.push_back({"disk.full", [this](dice& d) { fill_for_a_while(disk_, d); }, excuse_});
-    for (fault& each : all)
-      each.strike = [this, strike = std::move(each.strike)](dice& d) {
-        try {
-          strike(d);
-        } catch (const testkit::sql_error& e) {
-          if (e.code < first_client_error) throw;
-        }
-      };
+    for (fault& each : all) each = ended_by_an_outage(std::move(each));
     return all;
   }
   // A server that has ended for want of room is started again.
@@ -89,17 +82,8 @@ class mariadb final : public deployment {
   }
 
   std::vector<std::string> left_behind() override {
-    std::vector<std::string> lines;
-    for (const auto& row : connections().rows)
-      lines.push_back("the connection " + row.at(0).value_or(""));
-    if (const auto open =
-            server_.query("SELECT COUNT(*) FROM information_schema.INNODB_TRX").text();
-        open != "0")
-      lines.push_back(open + " transactions");
-    std::error_code ec;
-    client::open(url(), {}, ec).prune(ec);
-    for (const auto& table : server_.query("SHOW TABLES FROM test").rows)
-      expect_one_row_for_each_lock(table.at(0).value_or(""), lines);
+    auto lines = left_in_mariadb(server_);
+    prune(url());
     return lines;
   }
 
@@ -113,7 +97,6 @@ class mariadb final : public deployment {
 
  private:
   static constexpr std::size_t kilobytes = std::size_t{128} * 1024;
-  static constexpr unsigned first_client_error = 2000;  // 2006, 2013: no connection
 
   void kill_and_start(std::chrono::milliseconds outage) {
     server_.kill_hard();
@@ -131,33 +114,14 @@ class mariadb final : public deployment {
     server_.query("SET GLOBAL read_only=0");
   }
   void step_clock(dice& d) {
-    server_.set_clock(d.one_in(2) ? mariadb_clock_step : -mariadb_clock_step);
+    server_.set_clock(d.one_in(2) ? mariadb_clock_forward : -mariadb_clock_back);
     std::this_thread::sleep_for(d.between(100ms, 2s));
     server_.set_clock(0ms);
   }
-  bool has_leases() const { return excuse_ == 0ms; }
-  void expect_one_row_for_each_lock(const std::string& table, std::vector<std::string>& lines) {
-    const auto rows = server_.query("SELECT COUNT(*) FROM test." + table).text();
-    if (std::stoul(rows) > lock_count)
-      lines.push_back(rows + " rows of " + table + " for " + std::to_string(lock_count) + " locks");
-  }
-  sql_result connections() {
-    return server_.query(std::string("SELECT ID FROM information_schema.PROCESSLIST WHERE USER='") +
-                         mariadb_server::user + "' ORDER BY ID");
-  }
-  void kill_one(dice& d) {
-    const sql_result all = connections();
-    if (!all.rows.empty()) kill(all.rows[d.below(all.rows.size())].at(0).value_or("0"));
-  }
-  void kill(const std::string& connection) {
-    try {
-      server_.query("KILL " + connection);
-    } catch (const testkit::sql_error&) {
-      // It has just ended.
-    }
-  }
+  // A step forward ends leases. Locks of connections do not end by a wall clock.
+  std::chrono::milliseconds clock_excuse() const { return excuse_ == 0ms ? lease_ttl : 0ms; }
   void kill_all() {
-    for (const auto& row : connections().rows) kill(row.at(0).value_or("0"));
+    for (const std::string& id : connections_of(server_)) kill_connection(server_, id);
   }
   // No more than the server accepts at least, and fewer than the workers need.
   void limit_clients(dice& d) {
@@ -165,6 +129,28 @@ class mariadb final : public deployment {
     kill_all();
     std::this_thread::sleep_for(d.between(50ms, 2s));
     server_.query("SET GLOBAL max_connections=DEFAULT");
+  }
+  // Sessions that begin meanwhile keep the short timeout, unless they set another one.
+  void end_the_idle(dice& d) {
+    server_.query("SET GLOBAL wait_timeout=1");
+    const sql_result idle = server_.query(
+        std::string("SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND='Sleep' AND "
+                    "USER='") +
+        mariadb_server::user + '\'');
+    for (const auto& row : idle.rows) kill_connection(server_, row.at(0).value_or("0"));
+    std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
+    server_.query("SET GLOBAL wait_timeout=DEFAULT");
+  }
+  // A transaction of another program locks the rows of a table. It may wait for one of them for too
+  // long, or end in a deadlock: then it has locked some of them, or none.
+  void lock_rows(dice& d) {
+    const auto all = tables_of(server_);
+    testkit::mariadb_link other = server_.root();
+    other.query("SET SESSION innodb_lock_wait_timeout=1");
+    other.query("BEGIN");
+    (void)other.error_of("SELECT * FROM " + all.at(d.below(all.size())) + " FOR UPDATE");
+    std::this_thread::sleep_for(d.between(50ms, 2s));
+    (void)other.error_of("ROLLBACK");
   }
   void change_password(dice& d) {
     set_password("another");
@@ -180,8 +166,8 @@ class mariadb final : public deployment {
   const std::string terms_;
   const std::chrono::milliseconds excuse_;
   testkit::small_disk disk_{kilobytes};
-  mariadb_server server_{{.clock_shim = has_leases(),
-                          .data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
+  mariadb_server server_{
+      {.clock_shim = true, .data_folder = disk_.is_mounted() ? disk_.path() : std::string()}};
 };
 
 }  // namespace

@@ -1,14 +1,20 @@
-// ZooKeeper: one server, and an ensemble of three.
+// ZooKeeper: one server, and an ensemble of three that vote and one that observes.
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "testkit/servers/small_disk.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
 #include "torture/deployment.hpp"
+#include "torture/disk_faults.hpp"
+#include "torture/zookeeper_faults.hpp"
 
 namespace holdfast::torture {
 
@@ -18,8 +24,9 @@ using testkit::zookeeper_server;
 
 namespace {
 
-constexpr std::chrono::milliseconds zookeeper_outage = 3s, zookeeper_recovery = 60s,
-                                    server_clock_step = 1h;
+constexpr std::chrono::milliseconds zookeeper_recovery = 60s;
+// The log and the snapshots of more than an hour.
+constexpr std::size_t kilobytes_for_logs = std::size_t{128} * 1024;
 const std::string session_terms = common_options() + "&session-timeout=2s";
 
 // The nodes above those of the holders and waiters.
@@ -54,25 +61,6 @@ std::vector<std::string> left_in(const zookeeper_server& server, std::size_t nod
   return lines;
 }
 
-void kill_and_start(zookeeper_server& server, dice& d) {
-  server.kill_hard();
-  std::this_thread::sleep_for(d.between(20ms, 1500ms));
-  server.start();
-}
-
-void stop_and_go_on(zookeeper_server& server, dice& d) {
-  server.stop();
-  std::this_thread::sleep_for(d.between(50ms, zookeeper_outage));
-  server.go_on();
-}
-
-// No wall clock of a server matters.
-void step_clock(zookeeper_server& server, dice& d) {
-  server.set_clock(d.one_in(2) ? server_clock_step : -server_clock_step);
-  std::this_thread::sleep_for(d.between(100ms, 2s));
-  server.set_clock(0ms);
-}
-
 void wait_until_it_serves(const zookeeper_server& server) {
   const auto until = std::chrono::steady_clock::now() + zookeeper_recovery;
   while (server.mode().empty()) {
@@ -90,23 +78,31 @@ class one_zookeeper final : public deployment {
     return "zookeeper://" + addresses_of(links_) + session_terms;
   }
   std::vector<fault> server_faults() override {
-    return {{"server.kill", [this](dice& d) { kill_and_start(server_, d); }},
-            {"server.stop", [this](dice& d) { stop_and_go_on(server_, d); }},
-            {"server.clock", [this](dice& d) { step_clock(server_, d); }}};
+    std::vector<fault> all{{"server.kill", [this](dice& d) { kill_and_start(server_, d); }},
+                           {"server.stop", [this](dice& d) { stop_and_go_on(server_, d); }},
+                           {"server.clock", [this](dice& d) { step_clock(server_, d); }},
+                           {"access.deny", [this](dice& d) { deny_access(server_, d); }}};
+    if (disk_.is_mounted())
+      all.push_back({"disk.full", [this](dice& d) { fill_disk(server_, disk_, d); }});
+    return all;
+  }
+  std::vector<std::string> not_played() const override {
+    if (disk_.is_mounted()) return {};
+    return {disk_not_filled};
   }
   void wait_until_healthy() override { wait_until_it_serves(server_); }
   std::vector<std::string> left_behind() override { return left_in(server_, nodes_before_); }
 
  private:
-  zookeeper_server server_{{.clock_shim = true}};
+  testkit::small_disk disk_{kilobytes_for_logs};
+  zookeeper_server server_{{.clock_shim = true, .data_folder = disk_.path()}};
   const std::size_t nodes_before_ = nodes_of(server_);
 };
 
 class three_zookeepers final : public deployment {
  public:
   three_zookeepers() {
-    for (int id = 1; id <= zookeeper_ensemble::servers; ++id)
-      links_.emplace_back(all_.at(id).port());
+    for (int id = 1; id <= all_.count(); ++id) links_.emplace_back(all_.at(id).port());
   }
   std::string url() const override { return all_.url() + session_terms; }
   std::string url_through_links() const override {
@@ -114,52 +110,57 @@ class three_zookeepers final : public deployment {
   }
 
   std::vector<fault> server_faults() override {
-    return {
+    std::vector<fault> all{
         {"leader.kill", [this](dice& d) { kill_and_start(all_.at(all_.leader()), d); }},
         {"leader.stop", [this](dice& d) { stop_and_go_on(all_.at(all_.leader()), d); }},
+        {"leader.isolate", [this](dice& d) { isolate_leader(all_, d); }},
         {"follower.kill", [this](dice& d) { kill_and_start(all_.at(all_.follower()), d); }},
         {"follower.stop", [this](dice& d) { stop_and_go_on(all_.at(all_.follower()), d); }},
-        {"servers.two-killed", [this](dice& d) { kill_the_quorum(d); }},
-        {"server.clock",
-         [this](dice& d) { step_clock(all_.at(1 + static_cast<int>(d.below(3))), d); }},
-        {"ensemble.link-freeze",
-         [this](dice& d) {
-           testkit::tcp_proxy& link = all_.link(all_.follower(), all_.leader());
-           link.set_both({.hold = true});
-           std::this_thread::sleep_for(d.between(100ms, zookeeper_outage));
-           link.set_both({});
-         }},
-        {"ensemble.link-cut",
-         [this](dice& d) {
-           testkit::tcp_proxy& link = all_.link(all_.follower(), all_.leader());
-           link.refuse(true);
-           link.reset_all();
-           std::this_thread::sleep_for(d.between(100ms, zookeeper_outage));
-           link.refuse(false);
-         }},
+        {"observer.kill", [this](dice& d) { kill_and_start(observer(), d); }},
+        {"observer.stop", [this](dice& d) { stop_and_go_on(observer(), d); }},
+        {"observer.link-freeze",
+         [this](dice& d) { freeze_link(all_, zookeeper_ensemble::observer, d); }},
+        {"servers.two-killed", [this](dice& d) { kill_the_quorum(all_, d); }},
+        {"server.clock", [this](dice& d) { step_clock(all_.at(any(d)), d); }},
+        {"access.deny", [this](dice& d) { deny_access(all_.at(any(d)), d); }},
+        {"ensemble.link-freeze", [this](dice& d) { freeze_link(all_, all_.follower(), d); }},
+        {"ensemble.link-cut", [this](dice& d) { cut_link(all_, all_.follower(), d); }},
     };
+    if (disks_.front().is_mounted())
+      all.push_back({"disk.full", [this](dice& d) {
+                       const int id = any(d);
+                       fill_disk(all_.at(id), disks_.at(static_cast<std::size_t>(id - 1)), d);
+                     }});
+    return all;
+  }
+  std::vector<std::string> not_played() const override {
+    if (disks_.front().is_mounted()) return {};
+    return {disk_not_filled};
   }
   void wait_until_healthy() override {
-    for (int id = 1; id <= zookeeper_ensemble::servers; ++id) wait_until_it_serves(all_.at(id));
+    for (int id = 1; id <= all_.count(); ++id) wait_until_it_serves(all_.at(id));
   }
   std::vector<std::string> left_behind() override {
     std::vector<std::string> lines;
-    for (int id = 1; id <= zookeeper_ensemble::servers; ++id)
+    for (int id = 1; id <= all_.count(); ++id)
       for (auto& line : left_in(all_.at(id), nodes_before_)) lines.push_back(std::move(line));
     return lines;
   }
 
  private:
-  void kill_the_quorum(dice& d) {
-    zookeeper_server &leader = all_.at(all_.leader()), &follower = all_.at(all_.follower());
-    leader.kill_hard();
-    follower.kill_hard();
-    std::this_thread::sleep_for(d.between(50ms, zookeeper_outage));
-    leader.start();
-    follower.start();
+  zookeeper_server& observer() { return all_.at(zookeeper_ensemble::observer); }
+  // Of those that vote.
+  static int any(dice& d) { return 1 + static_cast<int>(d.below(zookeeper_ensemble::servers)); }
+  std::vector<std::string> folders() const {
+    std::vector<std::string> all;
+    for (const testkit::small_disk& each : disks_) all.push_back(each.path());
+    return all;
   }
 
-  zookeeper_ensemble all_{{.clock_shim = true}};
+  std::array<testkit::small_disk, zookeeper_ensemble::servers>
+      disks_{testkit::small_disk{kilobytes_for_logs}, testkit::small_disk{kilobytes_for_logs},
+             testkit::small_disk{kilobytes_for_logs}};
+  zookeeper_ensemble all_{{.clock_shim = true}, {}, true, folders()};
   const std::size_t nodes_before_ = nodes_of(all_.at(1));
 };
 

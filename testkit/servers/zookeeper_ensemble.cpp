@@ -28,7 +28,8 @@ int zookeeper_ensemble::one_where(Condition is_so) {
 
 zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options,
                                        const std::vector<std::string>& lines_of_first,
-                                       bool has_observer)
+                                       bool has_observer,
+                                       const std::vector<std::string>& data_folders)
     : count_(has_observer ? observer : servers) {
   std::vector<int> clients, quorums, elections;
   for (int i = 0; i < count_; ++i) {
@@ -45,7 +46,10 @@ zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options,
     mine.port = clients[id - 1];
     if (id == 1)
       mine.config.insert(mine.config.end(), lines_of_first.begin(), lines_of_first.end());
-    if (id == observer) mine.config.push_back("peerType=observer");
+    if (id == observer)
+      mine.config.push_back("peerType=observer");
+    else if (!data_folders.empty())
+      mine.data_folder = data_folders.at(static_cast<std::size_t>(id - 1));
     // Each sees the others at the ends of its own links.
     for (int other = 1; other <= count_; ++other) {
       const int quorum = other == id ? quorums[id - 1] : link(id, other).port();

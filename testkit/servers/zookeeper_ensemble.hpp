@@ -16,12 +16,15 @@ class zookeeper_ensemble {
  public:
   static constexpr int servers = 3;   // that vote, with the ids 1 to 3
   static constexpr int observer = 4;  // the id of the one that does not, where there is one
-  // `lines_of_first`: further lines of zoo.cfg that server 1 alone has.
+  // `lines_of_first`: further lines of zoo.cfg that server 1 alone has. `data_folders`: one for
+  // each of the three that vote, as zookeeper_options::data_folder.
   explicit zookeeper_ensemble(const zookeeper_options& = {},
                               const std::vector<std::string>& lines_of_first = {},
-                              bool has_observer = false);
+                              bool has_observer = false,
+                              const std::vector<std::string>& data_folders = {});
 
   zookeeper_server& at(int id) { return *servers_.at(static_cast<std::size_t>(id - 1)); }
+  int count() const noexcept { return count_; }
   std::string url() const;  // of the three that vote
   int leader();             // the id of the one that leads; waits until one does
   int follower();           // of one that follows; waits likewise

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -71,8 +72,9 @@ zookeeper_server::zookeeper_server(const zookeeper_options& options) : options_(
   }
   if (options_.clock_shim) shim_.emplace(folder_.file("clock"));
   if (options_.id != 0) {
-    std::filesystem::create_directory(folder_.path() / "data");
-    folder_.write("data/myid", std::to_string(options_.id));
+    std::filesystem::create_directory(data());
+    if (!(std::ofstream(data() + "/myid") << options_.id).flush())
+      throw std::runtime_error("cannot write to " + data());
   }
   for (int i = 0; i < (options_.port == 0 ? server_ports_tried : 1); ++i) {
     port_ = options_.port == 0 ? free_port() : options_.port;
@@ -84,12 +86,16 @@ zookeeper_server::zookeeper_server(const zookeeper_options& options) : options_(
 
 zookeeper_server::~zookeeper_server() = default;
 
+std::string zookeeper_server::data() const {
+  return options_.data_folder.empty() ? folder_.file("data") : options_.data_folder + "/data";
+}
+
 void zookeeper_server::write_config() const {
   const std::string port = std::to_string(port_);
   std::string text = "tickTime=" + std::to_string(options_.tick.count()) +
                      "\ninitLimit=10\nsyncLimit=5\nadmin.enableServer=false\n"
                      "4lw.commands.whitelist=*\ndataDir=" +
-                     folder_.file("data") + '\n';
+                     data() + '\n';
   if (certificates_) {
     text += "secureClientPort=" + port +
             "\nsecureClientPortAddress=127.0.0.1\n"
@@ -162,7 +168,7 @@ void zookeeper_server::start() {
 
 void zookeeper_server::set_created(const std::string& child, std::int32_t count) {
   kill_hard();
-  testkit::set_created(folder_.path() / "data", child, count);
+  testkit::set_created(data(), child, count);
   start();
 }
 

@@ -27,6 +27,7 @@ struct zookeeper_options {
   int port = 0;              // 0: any that is free
   std::vector<std::string> config{};      // further lines of zoo.cfg
   std::vector<std::string> properties{};  // of the Java machine: "jute.maxbuffer=4096"
+  std::string data_folder{};              // an existing folder for its data; "": a temporary one
   std::string writes_classes{};           // when it ends, into this file: see class_archive.hpp
 };
 
@@ -53,6 +54,7 @@ class zookeeper_server {
   void go_on() { program_->go_on(); }  // SIGCONT
   void kill_hard();                    // SIGKILL
   void start();                        // after kill_hard(): with the same data, on the same port
+  bool running() { return program_ && program_->running(); }
   // Restarts it with a count of creations in the parent of `child`, a node that was created since
   // it was started last.
   void set_created(const std::string& child, std::int32_t count);
@@ -67,6 +69,7 @@ class zookeeper_server {
   std::string sessions() const;
 
  private:
+  std::string data() const;
   void write_config() const;
   std::vector<std::string> command_line() const;
   std::string class_words() const;

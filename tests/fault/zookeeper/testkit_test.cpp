@@ -1,13 +1,16 @@
 // The server that the other tests here run against.
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
+#include <cstdint>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "testkit/servers/port.hpp"
+#include "testkit/servers/zookeeper_link.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
 #include "tests/fault/file/fixture.hpp"
 
@@ -28,6 +31,23 @@ TEST(zookeeper_testkit, a_server_comes_up_alone_and_again_after_it_was_killed) {
   EXPECT_EQ(server.ask("srvr"), "");
   server.start();
   EXPECT_TRUE(serves(server)) << server.log();
+}
+
+TEST(zookeeper_testkit, a_node_below_which_no_node_may_be_created_is_no_lock) {
+  if (!zookeeper_server::installed()) GTEST_SKIP() << zookeeper_server::not_installed;
+  constexpr std::int32_t all_rights = 31, create = 4;
+  const zookeeper_server server;
+  testkit::zookeeper_link link(server.port());
+  link.create("/a");
+  EXPECT_TRUE(link.set_rights("/a", all_rights - create));
+  EXPECT_FALSE(link.set_rights("/b", all_rights)) << "there is no such node";
+  const client c = client::open(server.url());
+  const mutex a = c.mutex("a");
+  std::error_code ec;
+  EXPECT_FALSE(a.try_acquire({}, ec));
+  EXPECT_EQ(ec, errc::refused);
+  EXPECT_TRUE(link.set_rights("/a", all_rights));
+  EXPECT_TRUE(a.try_acquire({}, ec)) << ec.message();
 }
 
 // Another program, or a proxy of the same test, took a server's port before it had started: a proxy
