@@ -14,13 +14,13 @@
 #include <thread>
 #include <utility>
 
+#include "contention/link_faults.hpp"
 #include "contention/resource.hpp"
 #include "contention/workers.hpp"
 #include "testkit/servers/clock_shim.hpp"
 #include "testkit/servers/redis_link.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "torture/aftermath.hpp"
-#include "torture/link_faults.hpp"
 
 namespace holdfast::torture {
 

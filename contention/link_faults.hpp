@@ -7,9 +7,7 @@
 #include "contention/fault.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 
-namespace holdfast::torture {
-
-using namespace contention;
+namespace holdfast::contention {
 
 // Each strikes one link, or all of them. `excuse` as of fault.
 std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);
@@ -18,4 +16,4 @@ std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, std::chrono::mil
 // would keep it after its client has ended.
 fault end_of_links(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention
