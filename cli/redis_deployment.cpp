@@ -145,8 +145,8 @@ std::vector<url::endpoint> redis_deployment::announced_by_sentinels() const {
   return all;
 }
 
-// A sentinel refuses while it has no recent report of a replica (NOGOODSLAVE). While another failover
-// is in progress (INPROG), that one counts.
+// A sentinel refuses while it has no recent report of a replica (NOGOODSLAVE). While another
+// failover is in progress (INPROG), that one counts.
 void redis_deployment::fail_over_by_sentinel(const std::stop_token& stop) const {
   redis_session sentinel = open_first();
   const std::string before = address_text(master_of(sentinel));

@@ -19,7 +19,8 @@ if(TARGET holdfast_cli)
   holdfast_test_program(cli_tests testkit cli/*.cpp ${tested_parts})
   holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
     "^(contention|kinds\\.|looking|signals|terminal)=file" "^drill=mission:G3"
-    "^drill.*_(redis|zookeeper|mysql)$=long" "each_minute$=long" "^deadline=memory" "^explaining[.].*=mission:G3"
+    "^drill.*_(redis|zookeeper|mysql)$=long" "each_minute$=long" "^deadline=memory"
+    "^explaining[.].*=mission:G3"
     ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder}
       HOLDFAST_CLI_FOLDER=${PROJECT_SOURCE_DIR}/cli
       HOLDFAST_COMPLETIONS=${CMAKE_CURRENT_SOURCE_DIR}/cli/completions/

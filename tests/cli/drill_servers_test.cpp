@@ -17,6 +17,9 @@
 namespace holdfast::cli_test {
 namespace {
 
+// A silent connection is noticed after a second.
+constexpr const char* soon_noticed = "op-timeout=1s&connect-timeout=1s";
+
 class drill_of_servers : public cli {
  protected:
   static words short_drill(const std::string& url, const words& options = {}) {
@@ -42,7 +45,8 @@ class drill_of_servers : public cli {
     EXPECT_GE(times("link.cut", report), 1) << report;
   }
   static void expect_sound(const std::string& url) {
-    process run(short_drill(url));
+    process run(
+        short_drill(url + (url.find('?') == url.npos ? '?' : '&') + std::string(soon_noticed)));
     EXPECT_EQ(run.wait(), (ending{0, 0})) << run.out() << run.err();
     expect_cuts_and_no_stale_write(run.out());
   }
