@@ -27,7 +27,7 @@ struct redis_deployment::node {
 
 namespace {
 
-constexpr auto promotion_bound = 30s;
+constexpr auto promotion_bound = 30s, longest_failover = 6s;
 constexpr auto promotion_glance = 100ms;
 
 // False: a stop was requested. Throws std::runtime_error when it does not happen in time.
@@ -207,13 +207,26 @@ void redis_deployment::fail_over_in_cluster(const std::stop_token& stop) const {
     throw std::runtime_error("no master of the cluster has a replica that is connected");
 }
 
+// Redis gives up a failover that has not ended after five seconds, and refuses one while the replica
+// is not in contact with its master.
 void redis_deployment::promote(const node& replica, const std::stop_token& stop) const {
   redis_session at(reachable(replica.at), of_servers_);
-  at.checked_command({"CLUSTER", "FAILOVER"});
-  await_promotion(address_text(replica.at) + " was not promoted within 30 s", stop, [&] {
+  auto next_request = std::chrono::steady_clock::now();
+  std::string refusal;
+  const auto is_promoted = [&] {
     const redis_value role = at.checked_command({"ROLE"});
-    return !role.items.empty() && role.items.front().text == "master";
-  });
+    if (!role.items.empty() && role.items.front().text == "master") return true;
+    if (std::chrono::steady_clock::now() < next_request) return false;
+    const redis_value reply = at.command({"CLUSTER", "FAILOVER"});
+    refusal = reply.is_error ? " (" + reply.text + ')' : "";
+    next_request = std::chrono::steady_clock::now() + (reply.is_error ? 1s : longest_failover);
+    return false;
+  };
+  try {
+    await_promotion(address_text(replica.at) + " was not promoted within 30 s", stop, is_promoted);
+  } catch (const std::runtime_error& e) {
+    throw std::runtime_error(e.what() + refusal);
+  }
 }
 
 }  // namespace holdfast::cli
