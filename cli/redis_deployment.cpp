@@ -207,8 +207,8 @@ void redis_deployment::fail_over_in_cluster(const std::stop_token& stop) const {
     throw std::runtime_error("no master of the cluster has a replica that is connected");
 }
 
-// Redis gives up a failover that has not ended after five seconds, and refuses one while the replica
-// is not in contact with its master.
+// Redis gives up a failover that has not ended after five seconds, and refuses one while the
+// replica has no connection to its master.
 void redis_deployment::promote(const node& replica, const std::stop_token& stop) const {
   redis_session at(reachable(replica.at), of_servers_);
   auto next_request = std::chrono::steady_clock::now();
