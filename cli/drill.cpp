@@ -1,13 +1,13 @@
 // holdfast drill
 #include <holdfast/client.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <random>
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/drill_route.hpp"
 #include "cli/drill_run.hpp"
 #include "cli/duration_text.hpp"
 #include "cli/exit_code.hpp"
@@ -16,6 +16,7 @@
 #include "cli/json.hpp"
 #include "cli/message.hpp"
 #include "cli/place.hpp"
+#include "cli/redis_deployment.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -64,10 +65,22 @@ std::chrono::milliseconds length_of(const std::optional<std::string>& minutes) {
 
 // With a short ttl, unless the URL has one: a stopped worker then loses its locks soon.
 std::string with_ttl(const place& at) {
-  const auto& options = at.parsed ? at.parsed->options() : std::vector<url::option>();
-  if (std::ranges::find(options, "ttl", &url::option::first) != options.end()) return at.text;
-  const std::string text = at.text.empty() ? "file:" : at.text;
-  return text + (text.find('?') == text.npos ? "?ttl=" : "&ttl=") + drill_ttl;
+  return with_default(at.text.empty() ? "file:" : at.text, at.parsed, "ttl", drill_ttl);
+}
+
+std::string plan_of_links(const place& at) {
+  const drill_route route = route_of(at.parsed);
+  if (!route.obstacle.empty()) return "\n  passes no connection through a proxy: " + route.obstacle;
+  if (route.servers.empty()) return {};
+  return "\n  passes their connections through proxies of its own, which cut, delay and silence "
+         "them";
+}
+
+std::string plan_of_failover(const place& at, const drill_terms& terms) {
+  if (terms.failover.empty()) return {};
+  const bool is_own = terms.failover == own_failover;
+  return is_own ? "\n  sends once, at half time: " + failover_commands(*at.parsed)
+                : "\n  runs once, at half time: " + terms.failover;
 }
 
 std::string plan_text(const place& at, const drill_terms& terms) {
@@ -75,9 +88,8 @@ std::string plan_text(const place& at, const drill_terms& terms) {
          std::to_string(terms.seed) + ":\n  starts " + std::to_string(terms.workers) +
          " processes of its own with 3 threads each, which contend for at most 7 locks named " +
          drill_prefix + "...\n  stops and kills these processes" +
-         (terms.has_connections ? ", and cuts their connections" : "") +
-         (terms.failover.empty() ? "" : "\n  runs once, at half time: " + terms.failover) +
-         "\n  uses no other lock, and releases its own at the end\n";
+         (terms.has_connections ? ", and cuts their connections" : "") + plan_of_links(at) +
+         plan_of_failover(at, terms) + "\n  uses no other lock, and releases its own at the end\n";
 }
 
 std::string spread(const std::vector<nanoseconds>& values) {
@@ -97,6 +109,7 @@ std::string report_text(const drill_result& r) {
                     std::to_string(f.grants) + " grants\nfaults               ";
   for (const auto& [name, count] : r.faults)
     out += ' ' + name + ' ' + std::to_string(count) + (name == r.faults.rbegin()->first ? "" : ",");
+  if (!r.obstacle.empty()) out += "\nno proxies            " + printable(r.obstacle);
   out += "\nlosses noticed        " + std::to_string(f.losses);
   out += "\nhand-off              " + spread(f.hand_offs);
   out += "\nmargin after a loss   " + spread(f.margins);
@@ -145,6 +158,7 @@ std::string report_json(const drill_result& r, std::uint64_t seed) {
                    {"two_holders", number(f.overlaps)},
                    {"other_violations", number(f.other_violations)},
                    {"faults", faults},
+                   {"no_proxies", r.obstacle},
                    {"complaints", complaints}}});
 }
 
@@ -160,6 +174,8 @@ int drill(int argc, char** argv) {
   if (arguments.help) return print(help_text("drill"));
   const place at = place_of(arguments.url);
   refuse_memory(at);
+  if (arguments.failover == own_failover)
+    if (const std::string why = failover_obstacle(at.parsed); !why.empty()) throw usage_error(why);
   const drill_terms terms{.url = with_ttl(at),
                           .has_connections = !at.local(),
                           .length = length_of(arguments.minutes),

@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iterator>
 #include <thread>
 #include <utility>
 
+#include "cli/drill_links.hpp"
 #include "cli/gate.hpp"
 #include "cli/message.hpp"
+#include "cli/redis_deployment.hpp"
+#include "contention/link_faults.hpp"
 #include "contention/resource.hpp"
 #include "contention/worker.hpp"
 #include "contention/workers.hpp"
@@ -25,7 +29,7 @@ using contention::dice;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds recovery_bound = 30s, slice = 500ms, free_bound = 5s;
+constexpr milliseconds recovery_bound = 30s, slice = 500ms, link_slice = 1s, free_bound = 5s;
 // A worker is stopped for so long where locks do not expire.
 constexpr milliseconds usual_lease = 2s;
 constexpr const char* url_variable = "HOLDFAST_URL";
@@ -54,23 +58,32 @@ class drill_campaign {
   drill_campaign(const drill_terms& terms, milliseconds lease)
       : terms_(terms),
         lease_(lease),
+        links_(terms.url, url::parse(terms.url)),
         choices_(terms.seed),
-        workers_({.command = [this](const std::string& name) { return command_of(name); },
-                  .variables =
-                      [this](const std::string&) {
-                        return contention::workers::environment{{url_variable, terms_.url}};
-                      },
-                  .folder = folder_.path(),
-                  .longest_stop = 2 * lease},
-                 log_) {}
+        link_choices_(terms.seed ^ UINT64_MAX),
+        workers_(
+            {.command = [this](const std::string& name) { return command_of(name); },
+             .variables =
+                 [this](const std::string&) {
+                   return contention::workers::environment{{url_variable, links_.worker_url()}};
+                 },
+             .folder = folder_.path(),
+             .longest_stop = 2 * lease},
+            log_) {}
 
   drill_result play(const std::stop_token& stop, bool in_order) {
     for (std::uint32_t i = 0; i < terms_.workers; ++i) workers_.add();
-    strike(stop);
+    const auto end = steady_clock::now() + terms_.length;
+    {
+      const std::jthread of_links(
+          [&](const std::stop_token& ended) { strike_links(end, stop, ended); });
+      strike(end, stop);
+    }
     if (!stop.stop_requested())
       add(workers_.wait_until_recovered(recovery_bound + 2 * lease_, in_order));
     add(workers_.finish(recovery_bound + 2 * lease_));
     result_.faults = log_.counts();
+    result_.obstacle = links_.obstacle();
     return std::move(result_);
   }
 
@@ -83,14 +96,15 @@ class drill_campaign {
   }
 
  private:
-  void strike(const std::stop_token& stop) {
-    const auto begin = steady_clock::now(), end = begin + terms_.length;
+  // Workers end with the thread that starts them, so their faults are this thread's.
+  void strike(steady_clock::time_point end, const std::stop_token& stop) {
+    const auto half_time = end - terms_.length / 2;
     auto faults = workers_.faults(terms_.has_connections);
     bool is_failover_due = !terms_.failover.empty();
     while (steady_clock::now() < end && !stop.stop_requested()) {
-      if (is_failover_due && steady_clock::now() >= begin + terms_.length / 2) {
+      if (is_failover_due && steady_clock::now() >= half_time) {
         is_failover_due = false;
-        log_.strike({"failover", [this](dice&) { fail_over(); }}, choices_);
+        log_.strike({"failover", [&](dice&) { fail_over(stop); }}, choices_);
       }
       contention::strike_until(std::min(end, steady_clock::now() + slice + lease_), faults, log_,
                                choices_);
@@ -98,10 +112,32 @@ class drill_campaign {
     }
   }
 
-  void fail_over() {
-    const int status = std::system(terms_.failover.c_str());  // NOLINT: the user's own command
-    if (status != 0)
-      result_.complaints.push_back("the command of --failover failed: " + terms_.failover);
+  // At the end no connection may stay silent.
+  void strike_links(steady_clock::time_point end, const std::stop_token& stop,
+                    const std::stop_token& ended) {
+    auto& proxies = links_.proxies();
+    if (proxies.empty()) return;
+    const auto faults = contention::link_faults(proxies, contention::protocol_of(terms_.url), 0ms);
+    while (steady_clock::now() < end && !stop.stop_requested() && !ended.stop_requested()) {
+      contention::strike_until(std::min(end, steady_clock::now() + link_slice), faults, log_,
+                               link_choices_);
+      std::this_thread::sleep_until(std::min(end, steady_clock::now() + slice / 10));
+    }
+    log_.strike(contention::end_of_links(proxies, 0ms), link_choices_);
+  }
+
+  void fail_over(const std::stop_token& stop) {
+    if (terms_.failover != own_failover) {
+      const int status = std::system(terms_.failover.c_str());  // NOLINT: the user's own command
+      if (status != 0)
+        result_.complaints.push_back("the command of --failover failed: " + terms_.failover);
+      return;
+    }
+    try {
+      redis_deployment(terms_.url, url::parse(terms_.url)).fail_over(stop);
+    } catch (const std::exception& e) {
+      result_.complaints.push_back(std::string("the failover failed: ") + e.what());
+    }
   }
 
   std::vector<std::string> command_of(const std::string& name) {
@@ -119,11 +155,12 @@ class drill_campaign {
 
   const drill_terms& terms_;
   const milliseconds lease_;
+  drill_links links_;
   testkit::scratch_folder folder_;
   contention::fault_log log_{folder_.file("faults.history")};
   contention::fenced_resource resource_{folder_.file("resource"), folder_.file("resource.history"),
                                         true};
-  dice choices_;
+  dice choices_, link_choices_;
   contention::workers workers_;
   drill_result result_;
 };

@@ -19,6 +19,7 @@ class file_descriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const noexcept { return fd_; }
+  int release() noexcept { return std::exchange(fd_, -1); }  // the caller closes it
   explicit operator bool() const noexcept { return fd_ >= 0; }
 
  private:

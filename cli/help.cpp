@@ -235,18 +235,20 @@ constexpr std::string_view of_drill = R"(Usage: holdfast drill --yes [OPTION...]
 
 Shows how locks in this store behave when programs fail: for a staging deployment. Starts processes
 of its own that contend for a few locks whose names start with holdfast-drill/, and stops (SIGSTOP)
-and kills them and cuts their connections at random. Reports how long a hand-off takes, how long
-after a dead holder's deadline the lock is granted again, when living holders were notified of a
-loss, and how many late writes the fencing token refused: those of holders, and those that it
-plants. Uses no other lock, and releases its own. Needs no root. Without --yes it prints what it
-would do.
+and kills them at random. Their connections pass through proxies of the drill, which cut, refuse,
+delay and silence them at random. Reports how often each fault was played, how long a hand-off
+takes, how long after a dead holder's deadline the lock is granted again, when living holders were
+notified of a loss, and how many late writes the fencing token refused: those of holders, and those
+that it plants. Uses no other lock, and releases its own. Needs no root. Without --yes it prints
+what it would do.
 
       --yes             start
       --minutes M       how long it takes (default: 10)
       --workers N       the number of processes, 2 to 64 (default: 4)
       --failover COMMAND
-                        run COMMAND with sh at half time, such as
-                        'redis-cli -p 26379 SENTINEL FAILOVER main'
+                        at half time, run COMMAND with sh. auto: with redis+sentinel: or
+                        redis+cluster: the drill itself sends SENTINEL FAILOVER, or CLUSTER FAILOVER
+                        to a replica of each master, with the credentials of the URL
       --seed N          repeat the faults of an earlier drill, which has printed its seed
       --url URL         the store of the locks (default: $HOLDFAST_URL, else file:). Leases get a
                         ttl of 2 s unless the URL has ttl=
@@ -254,7 +256,8 @@ would do.
                         notice_before_grant, notice_after_deadline (these four with count,
                         min_us, median_us, p99_us, max_us), writes, planted_writes,
                         stale_without_token, planted_stale_without_token, stale_with_token,
-                        two_holders, other_violations, faults and complaints
+                        two_holders, other_violations, faults (each with its count), no_proxies
+                        (the reason, or "") and complaints
 
 Exit status: 0: no violation; 1: two held a lock at a time, a stale write was accepted, or a process
 did not recover; 64: wrong usage, or --yes is missing; 69: the store cannot be reached; 128 + N:
@@ -264,7 +267,7 @@ Manual: man holdfast
 
 Examples:
   holdfast drill --url redis://staging --minutes 1 --yes
-  holdfast drill --url redis+sentinel://s1,s2,s3/main --failover ./failover.sh --yes
+  holdfast drill --url redis+sentinel://s1,s2,s3/main --failover=auto --yes
 )";
 
 struct page {

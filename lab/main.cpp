@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "lab/naive_redis.hpp"
 #include "lab/page.hpp"
 #include "lab/story.hpp"
 #include "lab/timeline_svg.hpp"
@@ -51,6 +52,10 @@ told tell(const story& s) {
   told result;
   const colour c = colour_of_output();
   std::fputs(heading_of(s, c).c_str(), stdout);
+  if (const std::string defect = defect_of(s); !defect.empty()) {
+    std::printf("%s\n", defect.c_str());
+    result.has_failed = true;
+  }
   if (const std::string lacking = lacking_for(s); !lacking.empty()) {
     std::printf("%s\n\n", lacking.c_str());
     result.is_skipped = true;
@@ -123,13 +128,33 @@ int list() {
   return 0;
 }
 
+long long unix_ms_now() {
+  using namespace std::chrono;
+  return floor<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
 // One attempt at the lock, which a story starts as a client with another clock. 0: granted.
 int attempt(const std::string& url, const std::string& lock) {
-  using namespace std::chrono;
-  const auto now = floor<milliseconds>(system_clock::now().time_since_epoch()).count();
+  const long long now = unix_ms_now();
   const bool is_granted{holdfast::client::open(url).mutex(lock).try_acquire()};
-  std::printf("%lld is its time. try_acquire(): %s\n", static_cast<long long>(now),
-              is_granted ? "granted" : "busy");
+  std::printf("%lld is its time. try_acquire(): %s\n", now, is_granted ? "granted" : "busy");
+  return is_granted ? 0 : 1;
+}
+
+// The same at the naive lock whose value is the time at which it ends.
+int attempt_at_stamp(const std::string& port) {
+  constexpr long long ten_minutes = 600'000;
+  holdfast::testkit::redis_link own("127.0.0.1", std::stoi(port));
+  const long long now = unix_ms_now();
+  const std::string seen = own.command({"GET", lock_name}).text;
+  if (now <= std::stoll(seen)) {
+    std::printf("%lld is its time. GET lock: %s, busy\n", now, seen.c_str());
+    return 1;
+  }
+  const std::string mine = std::to_string(now + ten_minutes);
+  const bool is_granted = own.command({"GETSET", lock_name, mine}).text == seen;
+  std::printf("%lld is its time. GET lock: %s, passed. GETSET lock %s: %s\n", now, seen.c_str(),
+              mine.c_str(), is_granted ? "granted" : "busy");
   return is_granted ? 0 : 1;
 }
 
@@ -138,6 +163,7 @@ int act(const std::vector<std::string>& words) {
   if (verb == "list" && words.size() == 1) return list();
   if (verb == "page" && words.size() == 1) return std::fputs(failures_page().c_str(), stdout) < 0;
   if (verb == "attempt" && words.size() == 3) return attempt(words[1], words[2]);
+  if (verb == "attempt-at-stamp" && words.size() == 2) return attempt_at_stamp(words[1]);
   if (verb != "run" && verb != "svg") return usage("give list, run, svg or page");
   std::vector<const story*> stories;
   std::filesystem::path folder;

@@ -12,9 +12,11 @@ namespace holdfast::lab {
 namespace {
 
 // ZooKeeper's protocol: numbers are big-endian, and texts follow their length.
-constexpr std::int32_t create_operation = 1, exists_operation = 3, close_operation = -11;
+constexpr std::int32_t create_operation = 1, delete_operation = 2, exists_operation = 3,
+                       read_operation = 4, close_operation = -11;
+constexpr std::int32_t xid_of_events = -1;
 constexpr std::int32_t no_node = -101, node_exists = -110;
-constexpr std::int32_t ephemeral_flag = 1;
+constexpr std::int32_t ephemeral_flag = 1, any_version = -1;
 constexpr std::int32_t all_rights = 31;
 constexpr int bits_of_byte = 8;
 constexpr timeval silence_limit{30, 0};
@@ -77,6 +79,13 @@ bool naive_zookeeper::create_ephemeral(const std::string& path) {
   return error == 0;
 }
 
+void naive_zookeeper::remove(const std::string& path) {
+  std::string body;
+  append_text(body, path);
+  append_int(body, any_version);
+  require(request(delete_operation, body) == 0, "ZooKeeper deletes a node");
+}
+
 bool naive_zookeeper::exists(const std::string& path) {
   std::string body;
   append_text(body, path);
@@ -85,6 +94,21 @@ bool naive_zookeeper::exists(const std::string& path) {
   require(error == 0 || error == no_node, "ZooKeeper looks a node up");
   return error == 0;
 }
+
+bool naive_zookeeper::watch(const std::string& path) {
+  std::string body;
+  append_text(body, path);
+  body += '\1';  // with a watch
+  const std::int32_t error = request(read_operation, body);
+  require(error == 0 || error == no_node, "ZooKeeper reads a node");
+  return error == 0;
+}
+
+void naive_zookeeper::wait_for_event() {
+  require(int_at(receive_frame(), 0) == xid_of_events, "ZooKeeper sends an event");
+}
+
+void naive_zookeeper::hang_up() noexcept { ::shutdown(socket_, SHUT_RDWR); }
 
 void naive_zookeeper::close_session() {
   require(request(close_operation, "") == 0, "ZooKeeper closes the session");

@@ -18,7 +18,15 @@ class naive_zookeeper {
   naive_zookeeper& operator=(const naive_zookeeper&) = delete;
 
   bool create_ephemeral(const std::string& path);  // false: there is such a node
+  void remove(const std::string& path);            // throws when there is no such node
   bool exists(const std::string& path);
+  // Reads the node with a watch on it. False: there is no such node, and no watch is set.
+  bool watch(const std::string& path);
+  // Returns when the node of the last watch is changed or removed. Comes after each watch(), before
+  // any other request.
+  void wait_for_event();
+  // Another thread may call it: each request and wait throws from then on.
+  void hang_up() noexcept;
   void close_session();  // returns when the server has confirmed it
 
  private:

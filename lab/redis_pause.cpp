@@ -131,6 +131,36 @@ void pause_fenced(play& p) {
 }
 
 // The write is on its way when the lease ends.
+void late_naive(play& p) {
+  redis_server server;
+  tcp_proxy proxy(server.port());
+  naive_redis first(server), second(server);
+  testkit::redis_link writer("127.0.0.1", proxy.port());
+  actor a(p.line, "client A"), b(p.line, "client B"), data(p.line, "the report");
+  require(first.set_nx_px("A", 400ms), "A gets the lock");
+  a.holds("SET lock A NX PX 400: OK");
+  std::this_thread::sleep_for(100ms);
+  proxy.set(direction::to_server, {.hold = true});
+  writer.send({"SET", report_key, "A"});
+  a.note("sends SET report A; the network delays it");
+  b.waits("SET lock B NX: busy, repeated each 2 ms");
+  wait_until("B gets the lock", [&] { return second.set_nx_px("B", 10s); });
+  a.ends("its lease has ended. A cannot take back what it has sent");
+  b.holds("SET lock B NX PX 10000: OK, because A's lease has ended");
+  std::this_thread::sleep_for(100ms);
+  second.command({"SET", report_key, "B"});
+  data.note("SET report B, by B: OK");
+  std::this_thread::sleep_for(100ms);
+  proxy.set(direction::to_server, {});
+  require(!writer.receive().is_error(), "A's write arrives");
+  const std::string stored = server.command({"GET", report_key}).text;
+  data.bad("SET report A, by A, arrives: OK. The report is \"" + stored + '"');
+  std::this_thread::sleep_for(100ms);
+  p.ends(stored == "A", "A's older report has replaced B's, although only one client held the lock "
+                        "at each moment. No client got an error.");
+}
+
+// The same events under holdfast.
 void late_request(play& p, bool is_fenced) {
   redis_server server;
   tcp_proxy proxy(server.port());
@@ -200,7 +230,8 @@ std::vector<story> redis_pause_stories() {
        "ends, and A stops, as it should.",
        "A client cannot take back a request. The data must recognize it as late.",
        server::redis,
-       {{"holdfast, without a token", verdict::breaks, late_unfenced},
+       {{"SET NX PX", verdict::breaks, late_naive},
+        {"holdfast, without a token", verdict::breaks, late_unfenced},
         {"holdfast, with a fencing token", verdict::fence_stands, late_fenced}}},
   };
 }

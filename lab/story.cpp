@@ -1,5 +1,6 @@
 #include "lab/story.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "testkit/servers/mariadb_server.hpp"
@@ -42,6 +43,21 @@ const story* story_named(std::string_view name) {
   for (const story& s : all_stories())
     if (s.name == name) return &s;
   return nullptr;
+}
+
+std::string defect_of(const story& s) {
+  const auto is_holdfast = [](const variant& v) {
+    return std::string_view(v.lock).find("holdfast") != std::string_view::npos;
+  };
+  const auto is_answer = [&](const variant& v) {
+    return is_holdfast(v) && v.expected != verdict::breaks;
+  };
+  if (s.variants.empty() || is_holdfast(s.variants.front()) ||
+      s.variants.front().expected != verdict::breaks)
+    return "the story does not begin with a naive lock that breaks";
+  if (std::ranges::none_of(s.variants, is_answer))
+    return "the story does not show holdfast in the events that break the naive lock";
+  return {};
 }
 
 std::string lacking_for(const story& s) {

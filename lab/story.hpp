@@ -62,6 +62,9 @@ struct story {
 // All stories, in the order in which they are told.
 const std::vector<story>& all_stories();
 const story* story_named(std::string_view);
+// Empty when the story begins with a naive lock that breaks, and holdfast follows; else what is
+// wrong.
+std::string defect_of(const story&);
 // Empty when the story's server is installed, else "skipped: ..." and the reason.
 std::string lacking_for(const story&);
 

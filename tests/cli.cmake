@@ -14,10 +14,13 @@ if(TARGET holdfast_cli)
   target_link_libraries(cli_over_memory PRIVATE holdfast_cli_parts)
   set_target_properties(cli_over_memory PROPERTIES OUTPUT_NAME holdfast
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cli_over_memory_bin)
-  holdfast_test_program(cli_tests testkit cli/*.cpp ${PROJECT_SOURCE_DIR}/cli/drill_figures.cpp)
+  set(tested_parts drill_figures.cpp drill_route.cpp server_address.cpp)
+  list(TRANSFORM tested_parts PREPEND ${PROJECT_SOURCE_DIR}/cli/)
+  holdfast_test_program(cli_tests testkit cli/*.cpp ${tested_parts})
   holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
     "^(contention|kinds\\.|looking|signals|terminal)=file" "^drill=mission:G3"
-    "^drill.*_redis$=long" "each_minute$=long" "^deadline=memory" "^explaining[.].*=mission:G3"
+    "^drill.*_(redis|zookeeper|mysql)$=long" "each_minute$=long" "^deadline=memory"
+    "^explaining[.].*=mission:G3"
     ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder}
       HOLDFAST_CLI_FOLDER=${PROJECT_SOURCE_DIR}/cli
       HOLDFAST_COMPLETIONS=${CMAKE_CURRENT_SOURCE_DIR}/cli/completions/

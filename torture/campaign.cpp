@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "contention/link_faults.hpp"
 #include "contention/resource.hpp"
 #include "contention/workers.hpp"
 #include "testkit/servers/clock_shim.hpp"
@@ -22,7 +23,6 @@
 #include "testkit/servers/scratch_folder.hpp"
 #include "torture/aftermath.hpp"
 #include "torture/left_plants.hpp"
-#include "torture/link_faults.hpp"
 
 namespace holdfast::torture {
 

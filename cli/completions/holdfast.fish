@@ -77,7 +77,7 @@ set -l at '__holdfast_is_at drill'
 complete -c holdfast -n $at -l yes -d 'Start'
 complete -c holdfast -n $at -l minutes -x -d 'How long it takes'
 complete -c holdfast -n $at -l workers -x -d 'The number of processes'
-complete -c holdfast -n $at -l failover -x -d 'Run a command at half time'
+complete -c holdfast -n $at -l failover -x -d 'A command at half time, or auto'
 complete -c holdfast -n $at -l seed -x -d 'Repeat the faults of an earlier drill'
 
 set -l at '__holdfast_is_at run'

@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "testkit/servers/port.hpp"
@@ -51,7 +53,9 @@ struct proxied {  // a connection
 
 class tcp_proxy::engine {
  public:
-  explicit engine(int target) : targets_{target}, listener_(listen_on(0)) {
+  // Without `connect` it connects to a target, a port of 127.0.0.1.
+  engine(std::vector<int> targets, std::function<int()> connect)
+      : targets_(std::move(targets)), connect_(std::move(connect)), listener_(listen_on(0)) {
     port_ = port_of(listener_);
     rules_.fill(std::make_shared<const flow>());
     thread_ = std::thread([this] { run(); });
@@ -101,6 +105,7 @@ class tcp_proxy::engine {
 
   void route_to(const std::vector<int>& targets, std::uint64_t seed) {
     targets_ = targets;
+    connect_ = nullptr;
     dice_.seed(seed);
   }
 
@@ -144,7 +149,10 @@ class tcp_proxy::engine {
     c.reset();
   }
 
+  int draw_target() { return targets_[targets_.size() == 1 ? 0 : dice_() % targets_.size()]; }
+
   std::vector<int> targets_;
+  std::function<int()> connect_;
   std::mt19937_64 dice_;
   int listener_, port_ = 0;
   const int bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -221,8 +229,8 @@ void tcp_proxy::engine::accept_all() {
     const int client = listener_ < 0 ? -1 : ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
     ++gone_.accepted;
-    const int target = targets_[targets_.size() == 1 ? 0 : dice_() % targets_.size()];
-    const int server = connect_to(target);
+    const int target = connect_ ? 0 : draw_target();
+    const int server = connect_ ? connect_() : connect_to(target);
     if (server < 0) {
       close_by_reset(client);
       continue;
@@ -260,7 +268,10 @@ bool tcp_proxy::engine::serve(proxied& c, proxy_clock::time_point now) {
   return !(c.end_told[0] && c.end_told[1]);
 }
 
-tcp_proxy::tcp_proxy(int target_port) : engine_(std::make_unique<engine>(target_port)) {}
+tcp_proxy::tcp_proxy(int target_port)
+    : engine_(std::make_unique<engine>(std::vector{target_port}, nullptr)) {}
+tcp_proxy::tcp_proxy(std::function<int()> connect)
+    : engine_(std::make_unique<engine>(std::vector<int>(), std::move(connect))) {}
 tcp_proxy::~tcp_proxy() = default;
 
 int tcp_proxy::port() const noexcept { return engine_->port(); }

@@ -40,12 +40,14 @@ struct proxy_counts {
   std::uint64_t to_server = 0, to_client = 0;  // bytes that were passed on
 };
 
-// Listens on a free port of 127.0.0.1 and passes on to another, with a thread of its own. Members
+// Listens on a free port of 127.0.0.1 and passes on to a server, with a thread of its own. Members
 // may be called from any thread, and what they set holds for what arrives afterwards. A reset by
 // one side is a reset for the other, an end is an end, after the bytes before it.
 class tcp_proxy {
  public:
-  explicit tcp_proxy(int target_port);  // throws std::system_error
+  explicit tcp_proxy(int target_port);  // of 127.0.0.1; throws std::system_error
+  // `connect`: returns a new socket that is connected to the server, or -1. On the proxy's thread.
+  explicit tcp_proxy(std::function<int()> connect);
   ~tcp_proxy();
   tcp_proxy(const tcp_proxy&) = delete;
   tcp_proxy& operator=(const tcp_proxy&) = delete;

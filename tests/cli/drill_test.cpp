@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "cli/drill_figures.hpp"
+#include "cli/drill_route.hpp"
+#include "cli/server_address.hpp"
 #include "history/history.hpp"
 #include "tests/cli/cli_test.hpp"
 #ifdef HOLDFAST_WITH_REDIS
@@ -151,6 +153,56 @@ TEST(drill_figures, a_quantile_is_a_value_that_was_measured) {
   EXPECT_EQ(holdfast::cli::quantile(values, 0.5).count(), 3);
   EXPECT_EQ(holdfast::cli::quantile(values, 1).count(), 5);
   EXPECT_EQ(holdfast::cli::quantile({}, 0.5).count(), 0);
+}
+
+// "HOST:PORT ..." and the new options, or the obstacle.
+std::string route_in(const std::string& text) {
+  const auto route = holdfast::cli::route_of(url::parse(text));
+  std::string out = route.obstacle;
+  for (const auto& each : route.servers) out += holdfast::cli::address_text(each) + ' ';
+  for (const auto& [name, value] : route.new_options) out += name + '=' + value + ' ';
+  return out;
+}
+
+TEST(drill_route, each_server_of_the_url_gets_a_proxy) {
+  EXPECT_EQ(route_in("redis://me:secret@db1/3"), "db1:6379 ");
+  EXPECT_EQ(route_in("redlock://a,b:7000,[::1]"), "a:6379 b:7000 [::1]:6379 ");
+  EXPECT_EQ(route_in("redis+sentinel://s1,s2:26380/main"), "s1:26379 s2:26380 ");
+  EXPECT_EQ(route_in("redis+cluster://n1"), "n1:6379 ");
+  EXPECT_EQ(route_in("redis+shards://a,b?names=x,y"), "a:6379 b:6379 ");
+  EXPECT_EQ(route_in("zookeeper://z1,z2:2182/locks"), "z1:2181 z2:2182 ");
+  EXPECT_EQ(route_in("mysql://app@127.0.0.1/shop"), "127.0.0.1:3306 ");
+  EXPECT_EQ(route_in("mysql://app@db1:3307/shop?tls=0"), "db1:3307 ");
+}
+
+TEST(drill_route, tls_verifies_the_host_of_the_url) {
+  EXPECT_EQ(route_in("rediss://db1"), "db1:6379 tls-host=db1 ");
+  EXPECT_EQ(route_in("rediss://db1?tls-host=locks"), "db1:6379 ");
+  EXPECT_EQ(route_in("redlocks://a:1,a:2,a:3"), "a:1 a:2 a:3 tls-host=a ");
+}
+
+TEST(drill_route, the_reason_for_no_proxies_is_one_sentence) {
+  EXPECT_EQ(route_in("file:"), "");
+  for (const char* text :
+       {"redis+unix:///run/redis.sock", "redis+shards://a,b", "redlocks://a,b,c",
+        "zookeepers://a,b", "rediss+sentinel://s1/main", "rediss+cluster://n1",
+        "mysql://app@db1/shop", "mysql://app@localhost/shop?socket=/run/mysql.sock",
+        "mysql://app@127.0.0.1/shop?tls=1"}) {
+    const auto route = holdfast::cli::route_of(url::parse(text));
+    EXPECT_TRUE(route.servers.empty()) << text;
+    EXPECT_NE(route.obstacle, "") << text;
+  }
+}
+
+TEST(drill_route, the_url_of_a_worker_keeps_all_but_the_servers) {
+  const std::vector<url::endpoint> proxies{{"127.0.0.1", 1}, {"127.0.0.1", 2}};
+  EXPECT_EQ(holdfast::cli::with_servers("redlock://a,b:7000", proxies, {}),
+            "redlock://127.0.0.1:1,127.0.0.1:2");
+  EXPECT_EQ(holdfast::cli::with_servers("redis+sentinel://me:a%40b@s1,s2/main?ttl=1s&map=x:1=y:2",
+                                        proxies, {{"map", "x:1=127.0.0.1:3"}}),
+            "redis+sentinel://me:a%40b@127.0.0.1:1,127.0.0.1:2/main?ttl=1s&map=x:1=127.0.0.1:3");
+  EXPECT_EQ(holdfast::cli::with_servers("redlock://a,b?ttl=1s", proxies, {{"tls-host", "a"}}),
+            "redlock://127.0.0.1:1,127.0.0.1:2?ttl=1s&tls-host=a");
 }
 
 #ifdef HOLDFAST_WITH_REDIS

@@ -1,4 +1,4 @@
-#include "torture/spoilt_replies.hpp"
+#include "contention/spoilt_replies.hpp"
 
 #include <array>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "contention/dice.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 using contention::dice;
 
@@ -90,4 +90,4 @@ testkit::flow spoilt_replies(wire_protocol protocol, spoiling what, std::uint64_
   return changed;
 }
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

@@ -5,7 +5,7 @@
 
 #include "testkit/servers/tcp_proxy.hpp"
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 enum class wire_protocol : unsigned char { redis, tls, mysql, zookeeper };
 wire_protocol protocol_of(std::string_view url);
@@ -21,4 +21,4 @@ enum class spoiling : unsigned char {
 // reply is dropped. `seed` determines the choices.
 testkit::flow spoilt_replies(wire_protocol, spoiling, std::uint64_t seed);
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "contention/fault.hpp"
+#include "contention/spoilt_replies.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
-#include "torture/spoilt_replies.hpp"
 
-namespace holdfast::torture {
-
-using namespace contention;
+namespace holdfast::contention {
 
 // Each strikes one link, or all of them. `excuse` as of fault.
 std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, wire_protocol,
@@ -20,4 +18,4 @@ std::vector<fault> link_faults(std::deque<testkit::tcp_proxy>&, wire_protocol,
 // would keep it after its client has ended.
 fault end_of_links(std::deque<testkit::tcp_proxy>&, std::chrono::milliseconds excuse);
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention

@@ -1,11 +1,11 @@
-#include "torture/link_faults.hpp"
+#include "contention/link_faults.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <thread>
 #include <utility>
 
-namespace holdfast::torture {
+namespace holdfast::contention {
 
 using namespace std::chrono_literals;
 using testkit::direction;
@@ -123,4 +123,4 @@ fault end_of_links(all_links& all, std::chrono::milliseconds excuse) {
           excuse};
 }
 
-}  // namespace holdfast::torture
+}  // namespace holdfast::contention
