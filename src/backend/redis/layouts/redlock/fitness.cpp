@@ -22,7 +22,7 @@ namespace {
 std::optional<std::int64_t> integer_of(std::string_view text) noexcept {
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
   return out;
 }
 
