@@ -223,11 +223,11 @@ TEST_F(redis_handshake, fails_without_the_right_to_a_channel) {
 }
 
 TEST_F(redis_handshake, names_each_connection_by_its_purpose) {
-  constexpr const char* names[] = {"commands", "messages", "renewals", "probe", "replicas"};
+  constexpr const char* purposes[] = {"commands", "messages", "renewals", "probe", "replicas"};
   for (const lane l :
        {lane::commands, lane::messages, lane::renewals, lane::probe, lane::replicas}) {
     handshake h(e, l, channels);
-    const std::string name = names[static_cast<unsigned>(l)];
+    const std::string name = purposes[static_cast<unsigned>(l)];
     EXPECT_TRUE(begin(h).starts_with("CLIENT SETNAME holdfast-" + name + " | ")) << name;
   }
 }
