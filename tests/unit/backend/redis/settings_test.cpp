@@ -215,7 +215,10 @@ constexpr settings_row refused_rows[] = {
     {"redis://host/0?db=4", "database 0 and db= says 4; keep one"},
     {"rediss://host?tls-key=/dev/null", "tls-key is without tls-cert"},
     {"redis://host?retry-base=x", "retry-base"},
-    {"redis://host?layout=no-such-layout", "there is string"},
+    {"redis://host?layout=no-such-layout", "there is string, lua, redisson, redisson-spin"},
+    {"redis://host?layout=setnx", "accept this with unsafe=1"},
+    {"redis://host?layout=setnx-exists", "accept this with unsafe=1"},
+    {"redis://host?layout=getset", "accept this with unsafe=1"},
     {"redis://host?tls-ca=/dev/null", "tls-ca"},
     {"redis://host?prefx=a", "prefix"},
     {"rediss://host?tls-ce=a", "tls-cert"},
@@ -333,6 +336,13 @@ TEST(redis_settings, what_cannot_be_meant_is_refused_with_the_remedy) {
     const std::string said = refusal_of(r.url);
     EXPECT_NE(said.find(r.says), said.npos) << r.url << ": " << said;
   }
+}
+
+TEST(redis_settings, only_demonstrations_that_are_not_safe_need_consent) {
+  for (const std::string layout : {"lua", "redisson", "redisson-fair", "redisson-permits"})
+    EXPECT_EQ(settings_of("redis://host?layout=" + layout).layout, layout);
+  EXPECT_EQ(settings_of("redis://host?layout=setnx&unsafe=1").layout, "setnx");
+  EXPECT_TRUE(settings_of("redis://host?layout=redisson&fair=1").is_fair);
 }
 
 TEST(redis_settings, a_socket_path_fits_into_its_address) {

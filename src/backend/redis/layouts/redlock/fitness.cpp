@@ -87,7 +87,7 @@ server_record read_record(const value& v) {
   out.seen = v[v.size() == parts_of_gone ? 3 : 2].text();
   if (!number || *number < 1 || *number > number_max) {
     out.is_unreadable = v.size() != parts_of_gone;
-    if (!out.is_unreadable) out.gone_for = std::max<duration>(span_of(v[1].integer()), {});
+    if (!out.is_unreadable) out.gone_for = span_of(v[1].integer());
     return out;
   }
   out.number = number;

@@ -55,10 +55,10 @@ struct kept_answer final : seam::result_handler<T> {
   base::failure why;
 };
 
-holder a_holder(const std::string& name, const std::string& owner, std::int64_t token, int waiting) {
+holder a_holder(const std::string& name, const std::string& id, std::int64_t token, int waiting) {
   holder out;
   out.name = name;
-  out.owner = owner;
+  out.owner = id;
   out.token = token;
   out.waiting = waiting;
   return out;
