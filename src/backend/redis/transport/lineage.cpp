@@ -163,8 +163,7 @@ lineage::action lineage::judge_again(const server_identity& own, const server_id
 
 bool lineage::is_heir(const server_identity& s) {
   learn(s);
-  return s.role == server_role::master && !is_replaced(s) &&
-         is_before(leader_.history, s.history);
+  return s.role == server_role::master && !is_replaced(s) && is_before(leader_.history, s.history);
 }
 
 lineage::action lineage::judge_listener(bool is_counted) {

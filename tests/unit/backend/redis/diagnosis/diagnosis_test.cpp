@@ -33,16 +33,17 @@ struct kept_findings final : seam::findings_handler {
   base::failure why;
 };
 
-constexpr required_command commands_of_layout[] = {
-    {"zadd", "ZADD k 0 m"},
-    {"ping", "PING"},
-    {"ssubscribe", "SSUBSCRIBE c", needed_for::messages_in_cluster}};
-constexpr layout_needs needs_of_layouts[] = {
-    {.commands = commands_of_layout, .counter = "holdfast:n", .has_transactions = true},
-    {.commands = commands_of_layout, .counter = "other:n", .channels = "redisson:*"}};
+constexpr required_command commands_of_layout[] = {{"zadd", "ZADD k 0 m"},
+                                                   {"ping", "PING"},
+                                                   {"ssubscribe", "SSUBSCRIBE c",
+                                                    needed_for::messages_in_cluster}};
+constexpr layout_needs needs_of_layouts[] =
+    {{.commands = commands_of_layout, .counter = "holdfast:n", .has_transactions = true},
+     {.commands = commands_of_layout, .counter = "other:n", .channels = "redisson:*"}};
 
 const std::string refused_call = "-ERR wrong number of arguments for 'get' command\r\n",
-                  transaction_discarded = "-EXECABORT Transaction discarded because of previous errors.\r\n",
+                  transaction_discarded =
+                      "-EXECABORT Transaction discarded because of previous errors.\r\n",
                   no_multi = "-ERR EXEC without MULTI\r\n";
 
 std::string no_right_to(const std::string& name) {

@@ -296,8 +296,7 @@ TEST(redis_grading, of_clocks_warns_from_more_than_a_second_on) {
   server_facts f = sound();
   f.clock = clock_sample{1s + 20ms, 40ms};
   EXPECT_EQ(grade_clock(f).grade, grade::good);
-  EXPECT_EQ(grade_clock(f).why,
-            "the server's clock is 1020 ms ahead of this machine's (to 20 ms)");
+  EXPECT_EQ(grade_clock(f).why, "the server's clock is 1020 ms ahead of this machine's (to 20 ms)");
   f.clock = clock_sample{1s + 20ms + 1us, 40ms};
   EXPECT_EQ(grade_clock(f).grade, grade::warn);
   f.clock = clock_sample{-1s - 20ms, 40ms};

@@ -18,7 +18,8 @@ lock_names several_of(std::initializer_list<std::string_view> keys) {
 
 TEST(redis_mixed_layouts, keys_of_one_layout_are_right) {
   EXPECT_EQ(several_of({"a", "holdfast:n", "holdfast:{a}:a:m", "holdfast:{a}:a:q"}), lock_names{});
-  EXPECT_EQ(several_of({"redisson_lock_queue:{a}", "redisson_lock_timeout:{a}", "a"}), lock_names{});
+  EXPECT_EQ(several_of({"redisson_lock_queue:{a}", "redisson_lock_timeout:{a}", "a"}),
+            lock_names{});
   EXPECT_EQ(several_of({"holdfast:{a}:a:m", "redisson_lock_token:{b}", "{c}:timeout", "d.lock"}),
             lock_names{});
 }
@@ -44,8 +45,10 @@ TEST(redis_mixed_layouts, keys_that_are_nobody_s_harm_nothing) {
 }
 
 TEST(redis_mixed_layouts, each_key_beside_a_lock_shows_its_layout) {
-  EXPECT_EQ(several_of({"redisson_lock_timeout:{a}", "a.lock"}), lock_names{"a (getset, redisson-fair)"});
-  EXPECT_EQ(several_of({"redisson_lock_queue:{a}", "a.lock"}), lock_names{"a (getset, redisson-fair)"});
+  EXPECT_EQ(several_of({"redisson_lock_timeout:{a}", "a.lock"}),
+            lock_names{"a (getset, redisson-fair)"});
+  EXPECT_EQ(several_of({"redisson_lock_queue:{a}", "a.lock"}),
+            lock_names{"a (getset, redisson-fair)"});
   EXPECT_EQ(several_of({"a{b}:8743:7:rwlock_timeout:1", "a{b}.lock"}),
             lock_names{"a{b} (getset, redisson-rw)"});
   EXPECT_EQ(several_of({"a:b:8743:7:rwlock_timeout:1", "a:b.lock"}),

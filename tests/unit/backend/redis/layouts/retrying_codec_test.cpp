@@ -99,8 +99,7 @@ TEST_F(redis_retrying_codec, a_holder_has_an_owner_and_the_rest_of_its_lease) {
 }
 
 TEST_F(redis_retrying_codec, an_owner_is_a_prefix_and_32_digits) {
-  EXPECT_EQ(hex_of({.high = 0x0123456789abcdef, .low = 0xf}),
-            "0123456789abcdef000000000000000f");
+  EXPECT_EQ(hex_of({.high = 0x0123456789abcdef, .low = 0xf}), "0123456789abcdef000000000000000f");
   EXPECT_EQ(codec.text_of({.high = 1, .low = 2}), "hfl:00000000000000010000000000000002");
   EXPECT_TRUE(codec.is_owner("hfl:1"));
   EXPECT_FALSE(codec.is_owner("hf1:1"));

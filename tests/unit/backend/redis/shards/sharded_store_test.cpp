@@ -101,8 +101,9 @@ class redis_sharded_store : public testing::Test {
   }
 
   listed_shard a, b;
-  shard_lists lists{
-      .present = {{"a", 1}, {"b", 1}}, .former = {{"a", 1}, {"b", 0}}, .is_changing = true};
+  shard_lists lists{.present = {{"a", 1}, {"b", 1}},
+                    .former = {{"a", 1}, {"b", 0}},
+                    .is_changing = true};
   moving_claims moving;
   sharded_store store{lists, {{&a, &a}, {&b, &b}}, moving};
   const std::string stays = lock_at(0), moves = lock_at(1);

@@ -13,9 +13,8 @@ const std::string one_master = "a m1:6379@1 master - 0 0 1 connected 0-16383\n";
 // The slot of the key "x" is 16287.
 const std::string two_masters = "a m1:6379@1 master - 0 0 1 connected 0-8191\n"
                                 "b m2:6379@1 master - 0 0 2 connected 8192-16383\n";
-const std::string x_at_the_first =
-    "a m1:6379@1 master - 0 0 1 connected 0-8191 16287\n"
-    "b m2:6379@1 master - 0 0 2 connected 8192-16286 16288-16383\n";
+const std::string x_at_the_first = "a m1:6379@1 master - 0 0 1 connected 0-8191 16287\n"
+                                   "b m2:6379@1 master - 0 0 2 connected 8192-16286 16288-16383\n";
 
 class redis_cluster_topology : public testing::Test {
  protected:
@@ -168,8 +167,7 @@ TEST_F(redis_cluster_topology, nodes_that_do_not_answer_are_named_when_the_time_
   net.close(lines_to("n1").front());
   EXPECT_FALSE(why_not_open().code);
   EXPECT_EQ(why_not_open(true).code, errc::unavailable);
-  EXPECT_EQ(why_not_open(true).text,
-            "no node of the cluster can be queried: n1:6379 (closed)");
+  EXPECT_EQ(why_not_open(true).text, "no node of the cluster can be queried: n1:6379 (closed)");
 }
 
 TEST_F(redis_cluster_topology, an_answer_that_cannot_be_read_is_none) {
@@ -213,7 +211,8 @@ TEST_F(redis_cluster_topology, a_master_that_rejects_the_client_is_named_at_once
   EXPECT_EQ(why_not_open().text.find("?map="), std::string::npos);
 }
 
-TEST_F(redis_cluster_topology, a_slot_follows_its_own_master_though_the_new_one_has_no_newer_epoch) {
+TEST_F(redis_cluster_topology,
+       a_slot_follows_its_own_master_though_the_new_one_has_no_newer_epoch) {
   settle(two_masters);
   redirect("x", not_executed::moved, "MOVED 16287 m1:6379");
   pass(10ms);

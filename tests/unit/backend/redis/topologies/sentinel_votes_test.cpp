@@ -210,8 +210,10 @@ TEST(sentinel_votes, the_epoch_of_a_verdict_is_the_newest) {
 
 TEST(sentinel_votes, replicas_that_may_be_promoted_are_counted_in_the_remedy) {
   sentinel_state s{"a", true, sentinel_answer{}, {}};
-  s.answer->replicas = {
-      {{"w", 6379, {}}, 0}, {{"x", 6379, {}}, 10}, {{"y", 6379, {}}, 50}, {{"z", 6379, {}}, 90}};
+  s.answer->replicas = {{{"w", 6379, {}}, 0},
+                        {{"x", 6379, {}}, 10},
+                        {{"y", 6379, {}}, 50},
+                        {{"z", 6379, {}}, 90}};
   EXPECT_EQ(priority_fault(std::vector{s}, 2),
             "replicas=2 guarantees nothing here: x:6379 has replica-priority 10 and would be "
             "promoted even if it lags behind z:6379, which has 90; give all the same "
@@ -227,17 +229,18 @@ TEST(sentinel_votes, a_diagnosis_names_the_master_and_the_reasons) {
             "2 of 3 sentinels answer: c (nothing listens there)");
   some_answers all(ids);
   all.answers("a", "x", 1).answers("b", "x", 1).answers("c", "x", 1);
-  EXPECT_EQ(findings_of(all.states(), "m").at(0).why,
-            "3 of 3 sentinels answer and name x:6379");
+  EXPECT_EQ(findings_of(all.states(), "m").at(0).why, "3 of 3 sentinels answer and name x:6379");
   some_answers two({"a", "b"});
   two.answers("a", "x", 1).answers("b", "x", 1);
   EXPECT_EQ(findings_of(two.states(), "m").at(0).grade, finding_grade::warn);
 }
 
 TEST(sentinel_votes, a_diagnosis_warns_once_of_replicas_that_are_preferred) {
-  std::vector<sentinel_state> all =
-      some_answers({"a", "b", "c"}).answers("a", "x", 1).answers("b", "x", 1).answers("c", "x", 1)
-          .states();
+  std::vector<sentinel_state> all = some_answers({"a", "b", "c"})
+                                        .answers("a", "x", 1)
+                                        .answers("b", "x", 1)
+                                        .answers("c", "x", 1)
+                                        .states();
   EXPECT_EQ(findings_of(all, "m").size(), 1u);
   for (sentinel_state& s : all)
     s.answer->replicas = {{{"y", 6379, {}}, 10}, {{"z", 6379, {}}, 100}};

@@ -166,7 +166,8 @@ TEST(redis_cluster_nodes, have_failed_if_the_others_agree_or_their_address_is_un
 }
 
 TEST(redis_cluster_nodes, announce_ipv6_addresses_without_brackets) {
-  const auto all = read_cluster_nodes("a ::1:7000@1 master - 0 0 1 connected 0-16383", {"s", 1, {}});
+  const auto all =
+      read_cluster_nodes("a ::1:7000@1 master - 0 0 1 connected 0-16383", {"s", 1, {}});
   ASSERT_TRUE(all);
   EXPECT_EQ((*all)[0].at.host, "::1");
   EXPECT_EQ((*all)[0].at.port, 7000);

@@ -179,7 +179,8 @@ TEST_F(redis_reachability, the_last_failure_is_told_with_its_age) {
   EXPECT_EQ(r.read(reached_at + 11s).last_failure, "10 s ago: reset");
 }
 
-TEST_F(redis_reachability, is_not_connected_while_only_another_connection_than_that_of_commands_is) {
+TEST_F(redis_reachability,
+       is_not_connected_while_only_another_connection_than_that_of_commands_is) {
   r.on_ready(lane::messages, reached_at);
   r.on_ready(lane::renewals, reached_at);
   EXPECT_FALSE(r.read(reached_at).connected);

@@ -143,8 +143,7 @@ TEST_F(redis_transport_texts, another_server_under_the_same_name_is_in_the_log) 
   net.time.advance(0ms);
   logged.clear();
   greet(1, "r9", "hz");
-  EXPECT_NE(logged.find("another server answers (run_id r9, before it r1)"), logged.npos)
-      << logged;
+  EXPECT_NE(logged.find("another server answers (run_id r9, before it r1)"), logged.npos) << logged;
 }
 
 TEST_F(redis_transport_texts, a_channel_that_was_refused_is_requested_again_after_a_second) {

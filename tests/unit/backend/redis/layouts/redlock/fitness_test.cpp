@@ -219,7 +219,8 @@ TEST(redlock_fitness, a_record_is_read_as_the_script_returns_it) {
 }
 
 TEST(redlock_fitness, a_number_that_scripts_cannot_count_on_is_none) {
-  for (const char* number : {"0", "-1", "x", "1x", "", "9007199254740992", "99999999999999999999"}) {
+  for (const char* number :
+       {"0", "-1", "x", "1x", "", "9007199254740992", "99999999999999999999"}) {
     const server_record r = record_in(record_reply(number));
     EXPECT_FALSE(r.number) << number;
     EXPECT_TRUE(r.is_unreadable) << number;
@@ -227,8 +228,7 @@ TEST(redlock_fitness, a_number_that_scripts_cannot_count_on_is_none) {
 }
 
 TEST(redlock_fitness, a_record_that_is_gone_says_for_how_long) {
-  const server_record r =
-      record_in("*4\r\n" + bulk("") + ":18000\r\n" + bulk("") + bulk("a mark"));
+  const server_record r = record_in("*4\r\n" + bulk("") + ":18000\r\n" + bulk("") + bulk("a mark"));
   EXPECT_FALSE(r.number);
   EXPECT_FALSE(r.is_unreadable);
   EXPECT_EQ(r.gone_for, 18s);
