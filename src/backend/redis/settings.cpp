@@ -33,9 +33,9 @@ base::address address_of(const url::endpoint& e, int otherwise = default_port) {
 }
 
 int database_of(const seam::open_args& o, std::string_view text) {
-  int n = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size() || n < 0)
+  int n = -1;  // where the text is no number it stays what it is
+  const char* const end = text.data() + text.size();
+  if (std::from_chars(text.data(), end, n).ptr != end || n < 0)
     refuse(o, "the path is the number of a database, as in redis://host:6379/0");
   return n;
 }
@@ -142,11 +142,11 @@ std::optional<base::address> read_address(std::string_view text) {
   const std::string_view port = text.substr(colon + 1);
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  base::address out;
+  base::address out;  // its port is 0 where the text is no number
   out.host = host;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-  const bool is_number = error == std::errc{} && end == port.data() + port.size();
-  if (host.empty() || !is_number || out.port < 1 || out.port > 65535) return std::nullopt;
+  const char* const end = port.data() + port.size();
+  const bool is_whole = std::from_chars(port.data(), end, out.port).ptr == end;
+  if (host.empty() || !is_whole || out.port < 1 || out.port > 65535) return std::nullopt;
   return out;
 }
 

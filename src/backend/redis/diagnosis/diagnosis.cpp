@@ -154,9 +154,8 @@ class diagnosis final : public admin_query<std::vector<finding>> {
 
   // Where EXEC is denied, a transaction would never end.
   void after_facts() {
-    std::string& refusal = facts_.transactions.refusal;
+    const std::string& refusal = facts_.transactions.refusal;
     const bool may_end = refusal.find("EXEC without MULTI") != refusal.npos;
-    if (may_end) refusal.clear();
     question_ = may_end ? question::transaction : question::pings;
   }
 

@@ -38,9 +38,9 @@ struct server_facts {
   std::vector<duration> trips;        // of PINGs
   std::optional<clock_sample> clock;  // of the quickest TIME
   duration op_timeout{};
-  fact transactions;             // EXEC and MULTI are allowed
-  bool has_transactions = true;  // the layout sends them
-  std::vector<fact> rights;      // the answer to each of `required`; empty: they were not asked
+  fact transactions;              // EXEC and MULTI are allowed
+  bool has_transactions = false;  // the layout sends them
+  std::vector<fact> rights;       // the answer to each of `required`; empty: they were not asked
   std::vector<required_command> required;
   server_time now{};  // of the server, when the counter was read
   fact keys;          // SCAN

@@ -30,7 +30,6 @@ void connection::open(time_point now) {
   is_passing_ = false;
   began_ = now;
   reader_ = std::make_unique<reply_reader>();
-  out_.clear();
   aborted_.clear();
   stream_ = owner_.connect(*this, last_failure_);
   if (stream_) return owner_.wake_by(now + endpoint_.connect_timeout);

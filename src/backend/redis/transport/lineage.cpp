@@ -37,7 +37,8 @@ bool lineage::is_one_history(std::string_view one, std::string_view other) const
   return one.empty() || other.empty() || first_name(one) == first_name(other);
 }
 
-// Strictly. Histories that name each other would be no chain: the steps are bounded.
+// Strictly; no history is before or after an empty one. Histories that name each other would be no
+// chain: the steps are bounded.
 bool lineage::is_before(std::string_view older, std::string_view newer) const noexcept {
   const std::string_view sought = first_name(older);
   const node* at = find(newer);
@@ -64,8 +65,8 @@ bool lineage::follows_leader(const server_identity& s) const noexcept {
 }
 
 bool lineage::is_replaced(const server_identity& s) const noexcept {
-  return !planted(mutant::replaced_master_joined) && !s.history.empty() &&
-         successor_of(s.history) && !has_its_successor(s);
+  return !planted(mutant::replaced_master_joined) && successor_of(s.history) &&
+         !has_its_successor(s);
 }
 
 // The server of the commands: it has been a replica since, so another one may have granted locks.
@@ -114,8 +115,7 @@ void lineage::learn(const server_identity& s) {
 }
 
 void lineage::lead(const server_identity& s) {
-  if (!s.history.empty())
-    std::erase_if(nodes_, [&](const node& n) { return is_before(s.history, n.history); });
+  std::erase_if(nodes_, [&](const node& n) { return is_before(s.history, n.history); });
   leader_ = s;
   strange_lanes_ = strange_probes_ = 0;
 }
@@ -163,8 +163,7 @@ lineage::action lineage::judge_again(const server_identity& own, const server_id
 
 bool lineage::is_heir(const server_identity& s) {
   learn(s);
-  return s.role == server_role::master && !s.history.empty() && !is_replaced(s) &&
-         is_before(leader_.history, s.history);
+  return s.role == server_role::master && !is_replaced(s) && is_before(leader_.history, s.history);
 }
 
 lineage::action lineage::judge_listener(bool is_counted) {

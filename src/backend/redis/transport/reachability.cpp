@@ -101,8 +101,8 @@ void reachability::on_memory_info(std::string_view info) {
 }
 
 void reachability::on_new_waiter(time_point now) noexcept {
-  const bool is_unlogged = !is_logged_ && (has_lost_some() || !refusal_.empty());
-  if (is_unlogged && next_line_ == base::never) next_line_ = now;
+  const bool is_out = has_lost_some() || !refusal_.empty();
+  if (is_out && next_line_ == base::never) next_line_ = now;  // no line is due: none was a warning
 }
 
 void reachability::tick(bool matters, time_point now) {

@@ -29,7 +29,7 @@ std::optional<std::chrono::seconds> lag_in(std::string_view replica) noexcept {
   const std::string_view text = part_of(replica, "lag", ',');
   std::uint32_t count = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (text.empty() || fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return std::chrono::seconds{count};
 }
 

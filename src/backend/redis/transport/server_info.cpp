@@ -34,9 +34,9 @@ namespace {
 std::int64_t count_in(const value& v) {
   if (!v.is(value::kind::text)) return -1;
   const std::string_view text = v.text();
-  std::int64_t count = -1;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return fault == std::errc() && end == text.data() + text.size() ? count : -1;
+  std::int64_t count = -1;  // it stays so where the text is no number
+  const char* const end = text.data() + text.size();
+  return std::from_chars(text.data(), end, count).ptr == end ? count : -1;
 }
 
 }  // namespace

@@ -169,7 +169,6 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
   reach_.on_lost(c.what(), why, is_in_use(), now);
   if (is_news) verify_others(c, now);
   watch_outage();
-  if (c.what() == lane::commands) is_sampling_ = false;
   if (c.what() == lane::messages) {
     held_messages_.clear();
     marked_messages_ = 0;

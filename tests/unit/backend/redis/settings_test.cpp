@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <holdfast/error.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "testkit/manual_environment.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "tests/unit/backend/settings_fixture.hpp"
 #include "tests/unit/seam/documented_options.hpp"
@@ -86,6 +88,15 @@ TEST(redis_settings, the_database_is_in_the_path_or_in_an_option) {
   EXPECT_EQ(settings_of("redis://host/").database, 0);
 }
 
+TEST(redis_settings, the_largest_number_of_a_database_is_a_mebi) {
+  EXPECT_EQ(settings_of("redis://host?db=1048576").database, 1'048'576);
+  EXPECT_NE(refusal_of("redis://host?db=1048577"), "");
+}
+
+TEST(redis_settings, the_path_of_a_unix_socket_has_two_characters_at_least) {
+  EXPECT_EQ(settings_of("redis+unix:///x").where.path, "/x");
+}
+
 TEST(redis_settings, a_unix_socket_is_a_path) {
   const settings s = settings_of("redis+unix:///run/redis.sock?db=2");
   EXPECT_EQ(s.where.path, "/run/redis.sock");
@@ -117,6 +128,27 @@ TEST(redis_settings, the_rules_of_claims_are_those_of_the_url) {
   EXPECT_EQ(s.rules.outage_timeout, 7s);
 }
 
+TEST(redis_settings, every_server_has_the_connect_timeout_of_the_url) {
+  EXPECT_EQ(settings_of("redis://host?connect-timeout=3s").connect_timeout, 3s);
+  for (const endpoint& e : settings_of("redlock://a,b,c?connect-timeout=3s").servers)
+    EXPECT_EQ(e.connect_timeout, 3s);
+}
+
+TEST(redis_settings, a_password_from_a_file_replaces_that_of_the_url) {
+  const auto with_file = [](std::string_view text) {
+    return settings_unit::settings_of(read_settings, text, "of the file");
+  };
+  EXPECT_EQ(with_file("redis://me:secret@host").password, "of the file");
+  EXPECT_EQ(with_file("redis://me@host").password, "of the file");
+}
+
+TEST(redis_settings, the_process_of_a_holder_is_that_of_the_environment) {
+  testkit::manual_environment env;
+  const settings s = settings_of("redis://host");
+  EXPECT_EQ(s.host, env.process().host);
+  EXPECT_EQ(s.process, env.process().pid);
+}
+
 TEST(redis_settings, a_grant_waits_for_so_many_replicas_or_for_the_majority) {
   EXPECT_EQ(settings_of("redis://host").replicas, 0);
   EXPECT_EQ(settings_of("redis://host?replicas=100").replicas, 100);
@@ -142,6 +174,7 @@ TEST(redis_settings, limits_of_a_redlock_are_part_of_what_is_allowed) {
   EXPECT_EQ(settings_of("redlock://a,b,c?ttl=100ms").node_timeout, 10ms);
   EXPECT_EQ(settings_of("redlock://a,b,c?ttl=30s").node_timeout, 500ms);
   EXPECT_EQ(settings_of("redlock://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o").servers.size(), 15u);
+  EXPECT_EQ(settings_of("redlock://a,b,c?ttl=100ms&max-ttl=100100us").max_ttl, 101ms);
 }
 
 TEST(redis_settings, tls_verifies_the_name_of_the_host_or_the_one_given) {
@@ -182,7 +215,10 @@ constexpr settings_row refused_rows[] = {
     {"redis://host/0?db=4", "database 0 and db= says 4; keep one"},
     {"rediss://host?tls-key=/dev/null", "tls-key is without tls-cert"},
     {"redis://host?retry-base=x", "retry-base"},
-    {"redis://host?layout=no-such-layout", "there is string"},
+    {"redis://host?layout=no-such-layout", "there is string, lua, redisson, redisson-spin"},
+    {"redis://host?layout=setnx", "accept this with unsafe=1"},
+    {"redis://host?layout=setnx-exists", "accept this with unsafe=1"},
+    {"redis://host?layout=getset", "accept this with unsafe=1"},
     {"redis://host?tls-ca=/dev/null", "tls-ca"},
     {"redis://host?prefx=a", "prefix"},
     {"rediss://host?tls-ce=a", "tls-cert"},
@@ -194,6 +230,7 @@ constexpr settings_row refused_rows[] = {
     {"redlock://a,b,c?ttl=2m", "longer than max-ttl, which is 60 s"},
     {"redlock://a,b,c?layout=string", "layout"},
     {"redlock://a,b,c?node-timeout=1h", "a quarter of the ttl"},
+    {"redlock://a,b,c?ttl=4s&node-timeout=1001ms", "a quarter of the ttl"},
     {"redlock://a,b,c?max-ttl=x", "max-ttl"},
     {"redis://host?max-ttl=1m", "max-ttl"},
     {"redis+sentinel://a,b,c", "the name by which the sentinels know the master"},
@@ -211,6 +248,9 @@ constexpr settings_row refused_rows[] = {
     {"redis+sentinel://a/main?map=a:65536=b:2", "the address that is announced"},
     {"redis+sentinel://a/main?map=a:1x=b:2", "the address that is announced"},
     {"redis+sentinel://a/main?map=a=b:2", "the address that is announced"},
+    {"redis+sentinel://a/main?map=a:=b:2", "the address that is announced"},
+    {"redis+sentinel://a/main?map=a:99999999999=b:2", "the address that is announced"},
+    {"redis+sentinel:///main", "name a node"},
     {"redis+cluster://", "name a node"},
     {"redis+cluster://a/1", "database 0 only"},
     {"redis+cluster://a?db=1", "database 0 only"},
@@ -258,6 +298,23 @@ TEST(redis_settings, a_server_password_is_not_sent_to_sentinels) {
   }
 }
 
+TEST(redis_settings, the_password_of_sentinels_is_in_a_file_or_in_a_variable) {
+  ::setenv("HOLDFAST_TEST_SENTINELS", "of a variable", 1);
+  const std::string url = "redis+sentinel://a/main?sentinel-user=you&";
+  const std::string variable = "sentinel-password-env=HOLDFAST_TEST_SENTINELS";
+  const settings s = settings_of(url + variable);
+  ASSERT_EQ(s.sentinels.size(), 1u);
+  EXPECT_EQ(s.sentinels[0].user, "you");
+  EXPECT_EQ(s.sentinels[0].password, "of a variable");
+  const testkit::scratch_folder folder;
+  const std::string file = folder.file("p");
+  std::ofstream(file) << "of sentinels";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  const std::string both = url + variable + "&sentinel-password-file=" + file;
+  EXPECT_NE(refusal_of(both).find("keep one of"), std::string::npos) << refusal_of(both);
+  ::unsetenv("HOLDFAST_TEST_SENTINELS");
+}
+
 TEST(redis_settings, each_server_of_a_redlock_has_what_the_url_gives) {
   const settings s = settings_of("redlocks://me:secret@a,b:7000,c/3?ttl=4s");
   ASSERT_EQ(s.servers.size(), 3u);
@@ -279,6 +336,13 @@ TEST(redis_settings, what_cannot_be_meant_is_refused_with_the_remedy) {
     const std::string said = refusal_of(r.url);
     EXPECT_NE(said.find(r.says), said.npos) << r.url << ": " << said;
   }
+}
+
+TEST(redis_settings, only_demonstrations_that_are_not_safe_need_consent) {
+  for (const std::string layout : {"lua", "redisson", "redisson-fair", "redisson-permits"})
+    EXPECT_EQ(settings_of("redis://host?layout=" + layout).layout, layout);
+  EXPECT_EQ(settings_of("redis://host?layout=setnx&unsafe=1").layout, "setnx");
+  EXPECT_TRUE(settings_of("redis://host?layout=redisson&fair=1").is_fair);
 }
 
 TEST(redis_settings, a_socket_path_fits_into_its_address) {

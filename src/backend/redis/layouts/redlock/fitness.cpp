@@ -22,7 +22,7 @@ namespace {
 std::optional<std::int64_t> integer_of(std::string_view text) noexcept {
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
   return out;
 }
 
@@ -87,7 +87,7 @@ server_record read_record(const value& v) {
   out.seen = v[v.size() == parts_of_gone ? 3 : 2].text();
   if (!number || *number < 1 || *number > number_max) {
     out.is_unreadable = v.size() != parts_of_gone;
-    if (!out.is_unreadable) out.gone_for = std::max<duration>(span_of(v[1].integer()), {});
+    if (!out.is_unreadable) out.gone_for = span_of(v[1].integer());
     return out;
   }
   out.number = number;

@@ -21,6 +21,7 @@ server_facts sound() {
   f.fsync.text = "always";
   f.replicas_needed.text = "0";
   f.counter_key = "holdfast:n";
+  f.has_transactions = true;
   f.channels = "hf:*";
   f.counter.text = "1000000000";
   f.now = server_time{1'000'000'000};
@@ -101,6 +102,21 @@ TEST(redis_grading, of_versions) {
   EXPECT_EQ(grade_server(with("loading:0", "loading:1")).grade, grade::bad);
 }
 
+TEST(redis_grading, of_a_server_that_stores_no_locks_or_not_all_of_them) {
+  EXPECT_EQ(grade_server(with("redis_mode:standalone", "redis_mode:sentinel")).grade, grade::bad);
+  server_facts f = with("redis_mode:standalone", "redis_mode:cluster");
+  f.is_in_cluster = true;
+  EXPECT_EQ(grade_server(f).grade, grade::good);
+  f.info.text = "redis_version:7.0.15\r\nredis_mode:standalone\r\nloading:1\r\n";
+  EXPECT_EQ(grade_server(f).why, "Redis 7.0.15 is loading its data: nothing is granted until then");
+}
+
+TEST(redis_grading, shows_60_printable_characters_of_what_a_server_reports) {
+  const std::string longest = "7.0." + std::string(56, '7');
+  EXPECT_EQ(grade_server(with("7.0.15", longest + "8")).why, "Redis " + longest);
+  EXPECT_EQ(grade_server(with("7.0.15", "7.0~ \x7f\x1f")).why, "Redis 7.0~ ??");
+}
+
 TEST(redis_grading, of_eviction) {
   EXPECT_EQ(grade_eviction(with("noeviction", "allkeys-lru")).grade, grade::good)
       << "without a maxmemory nothing is evicted";
@@ -111,6 +127,17 @@ TEST(redis_grading, of_eviction) {
   f = with("maxmemory:0\r\nmaxmemory_policy:noeviction",
            "maxmemory:1\r\nmaxmemory_policy:volatile-ttl");
   EXPECT_EQ(grade_eviction(f).grade, grade::bad);
+}
+
+TEST(redis_grading, of_eviction_warns_above_nine_tenths_of_the_memory) {
+  const auto with_used = [](const std::string& used) {
+    return grade_eviction(with("used_memory:1000\r\nmaxmemory:0",
+                               "used_memory:" + used + "\r\nmaxmemory:10000"))
+        .grade;
+  };
+  EXPECT_EQ(with_used("9000"), grade::good);
+  EXPECT_EQ(with_used("9001"), grade::warn);
+  EXPECT_EQ(grade_eviction(with("maxmemory_policy:noeviction\r\n", "")).grade, grade::warn);
 }
 
 TEST(redis_grading, of_persistence) {
@@ -130,6 +157,13 @@ TEST(redis_grading, of_persistence) {
   EXPECT_EQ(grade_persistence(f).grade, grade::bad);
 }
 
+TEST(redis_grading, of_a_snapshot_that_failed_is_good_where_there_are_to_be_none) {
+  server_facts f = with("bgsave_status:ok", "bgsave_status:err");
+  EXPECT_EQ(grade_persistence(f).grade, grade::good);
+  f.save = denied("...");
+  EXPECT_EQ(grade_persistence(f).grade, grade::good);
+}
+
 TEST(redis_grading, of_replicas) {
   EXPECT_EQ(grade_replicas(with("role:master", "role:slave")).grade, grade::bad);
   server_facts f = with("connected_slaves:0", "connected_slaves:2");
@@ -141,6 +175,31 @@ TEST(redis_grading, of_replicas) {
   EXPECT_EQ(grade_replicas(f).grade, grade::good);
   f.replicas_needed.text = "2";
   EXPECT_EQ(grade_replicas(f).grade, grade::bad);
+}
+
+TEST(redis_grading, of_replicas_counts_those_that_are_needed) {
+  server_facts f = with("connected_slaves:0", "connected_slaves:2\r\nmin_slaves_good_slaves:2");
+  f.replicas_needed.text = "1";
+  EXPECT_TRUE(grade_replicas(f).why.starts_with("2 connected, 1 in sync for each write"));
+  f = with("role:master", "role:slave");
+  f.replicas_needed = denied("...");
+  EXPECT_EQ(grade_replicas(f).grade, grade::bad);
+  f = sound();
+  f.replicas_needed = denied("...");
+  EXPECT_EQ(grade_replicas(f).grade, grade::good) << "none is connected";
+}
+
+TEST(redis_grading, of_connections_leaves_a_tenth_and_three_free) {
+  const auto of = [](const std::string& now, const std::string& most) {
+    return grade_connections(with("connected_clients:4\r\nmaxclients:10000",
+                                  "connected_clients:" + now + "\r\nmaxclients:" + most));
+  };
+  EXPECT_EQ(of("9", "12").grade, grade::good);
+  EXPECT_EQ(of("9", "11").grade, grade::warn);
+  EXPECT_EQ(of("100", "113").grade, grade::good);
+  EXPECT_EQ(of("100", "112").grade, grade::warn);
+  EXPECT_EQ(of("100", "113").why, "100 of 113 are open");
+  EXPECT_EQ(of("9", "0").why, "9 are open");
 }
 
 TEST(redis_grading, of_connections) {
@@ -159,6 +218,35 @@ TEST(redis_grading, of_rights_names_each_and_says_what_follows) {
   EXPECT_EQ(all[0].remedy, "ACL SETUSER lock +zadd");
   EXPECT_EQ(all[1].grade, grade::warn);
   EXPECT_NE(all[1].why.find("client|kill"), std::string::npos);
+}
+
+TEST(redis_grading, of_rights_names_all_that_one_thing_needs_together) {
+  server_facts f = sound();
+  f.required[2] = {"get", "GET k"};
+  f.rights[0] = denied("this user has no permissions to run the 'zadd' command");
+  f.rights[2] = denied("this user has no permissions to run the 'get' command");
+  const auto all = grade_rights(f);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].why, "this user lacks zadd, get: acquires, waits or releases are refused");
+  EXPECT_EQ(all[0].remedy, "ACL SETUSER lock +zadd +get");
+}
+
+TEST(redis_grading, of_rights_that_only_an_operator_or_a_log_misses_warns) {
+  for (const needed_for what :
+       {needed_for::recovery, needed_for::comparison, needed_for::inspection, needed_for::cleanup,
+        needed_for::identification, needed_for::scripts, needed_for::messages_in_cluster}) {
+    server_facts f = sound();
+    f.required[0].what = what;
+    f.rights[0] = denied("this user has no permissions to run the 'zadd' command");
+    ASSERT_EQ(grade_rights(f).size(), 1u);
+    EXPECT_EQ(grade_rights(f)[0].grade, grade::warn) << static_cast<int>(what);
+  }
+}
+
+TEST(redis_grading, of_a_denial_without_further_words_is_of_the_command) {
+  server_facts f = sound();
+  f.rights[0] = denied("no");
+  EXPECT_EQ(grade_rights(f).at(0).remedy, "ACL SETUSER lock +zadd");
 }
 
 TEST(redis_grading, of_rights_to_keys_and_channels) {
@@ -204,6 +292,44 @@ TEST(redis_grading, of_clocks_counts_what_the_round_trip_cannot_explain) {
   EXPECT_TRUE(grade_clock(f).why.starts_with("not known: "));
 }
 
+TEST(redis_grading, of_clocks_warns_from_more_than_a_second_on) {
+  server_facts f = sound();
+  f.clock = clock_sample{1s + 20ms, 40ms};
+  EXPECT_EQ(grade_clock(f).grade, grade::good);
+  EXPECT_EQ(grade_clock(f).why, "the server's clock is 1020 ms ahead of this machine's (to 20 ms)");
+  f.clock = clock_sample{1s + 20ms + 1us, 40ms};
+  EXPECT_EQ(grade_clock(f).grade, grade::warn);
+  f.clock = clock_sample{-1s - 20ms, 40ms};
+  EXPECT_EQ(grade_clock(f).grade, grade::good);
+  f.clock.reset();
+  EXPECT_EQ(grade_clock(f).why, "not known: TIME did not return a time");
+  EXPECT_EQ(grade_clock(f).remedy, "ACL SETUSER lock +time");
+}
+
+TEST(redis_grading, of_round_trips_shows_the_shortest_and_the_longest) {
+  server_facts f = sound();
+  f.trips = {9990us, 50us, 10ms};
+  EXPECT_EQ(grade_latency(f).why, "3 round trips took 0.05 ms to 10 ms");
+  f.trips = {9990us};
+  EXPECT_EQ(grade_latency(f).why, "1 round trips took 9.99 ms to 9.99 ms");
+  f.trips.clear();
+  EXPECT_EQ(grade_latency(f).why, "not known: no PING was sent");
+  EXPECT_EQ(grade_latency(f).remedy, "ACL SETUSER lock +ping");
+}
+
+TEST(redis_grading, of_round_trips_is_good_up_to_100_ms_and_bad_above_half_of_the_op_timeout) {
+  const auto of = [](duration trip, duration op_timeout) {
+    server_facts f = sound();
+    f.trips = {trip};
+    f.op_timeout = op_timeout;
+    return grade_latency(f).grade;
+  };
+  EXPECT_EQ(of(100ms, 5s), grade::good);
+  EXPECT_EQ(of(101ms, 5s), grade::warn);
+  EXPECT_EQ(of(101ms, 202ms), grade::warn);
+  EXPECT_EQ(of(102ms, 202ms), grade::bad);
+}
+
 TEST(redis_grading, of_the_slowest_round_trip) {
   server_facts f = sound();
   f.trips.push_back(150ms);
@@ -234,6 +360,44 @@ TEST(redis_grading, of_the_counter_beside_the_clock) {
   f.counts_by_lock = false;
   f.counts_by_server = true;
   EXPECT_EQ(grade_counter(f).grade, grade::good);
+}
+
+TEST(redis_grading, of_the_counter_that_is_ahead_of_the_clock) {
+  const auto of = [](std::string text) {
+    server_facts f = sound();
+    f.counter.text = std::move(text);
+    return grade_counter(f);
+  };
+  EXPECT_EQ(of("1000100000").grade, grade::good);
+  EXPECT_EQ(of("1000100001").grade, grade::warn);
+  EXPECT_EQ(of("1001000000").grade, grade::warn);
+  EXPECT_EQ(of("1001000001").grade, grade::bad);
+  EXPECT_TRUE(of("1000500000").why.starts_with("the tokens' counter is 500 ms ahead"));
+}
+
+TEST(redis_grading, of_a_counter_that_cannot_be_compared) {
+  server_facts f = sound();
+  f.now = server_time::zero();
+  EXPECT_EQ(grade_counter(f).why, "not known: TIME is not known");
+  EXPECT_EQ(grade_counter(f).remedy, "ACL SETUSER lock +get +time ~holdfast:*");
+  f.counts_by_slot = true;
+  EXPECT_EQ(grade_counter(f).grade, grade::good);
+}
+
+TEST(redis_grading, five_names_of_several_layouts_are_shown) {
+  server_facts f = sound();
+  f.several_layouts = {"a", "b", "c", "d", "e"};
+  EXPECT_TRUE(grade_layouts(f).why.ends_with(": a, b, c, d, e")) << grade_layouts(f).why;
+  f.several_layouts.push_back("f");
+  EXPECT_TRUE(grade_layouts(f).why.ends_with(": a, b, c, d, e ...")) << grade_layouts(f).why;
+}
+
+TEST(redis_grading, of_layouts_says_whether_all_keys_were_read) {
+  server_facts f = sound();
+  EXPECT_EQ(grade_layouts(f).why,
+            "no name has locks of two layouts among the first keys of the server");
+  f.all_keys = true;
+  EXPECT_EQ(grade_layouts(f).why, "no name has locks of two layouts");
 }
 
 TEST(redis_grading, names_of_several_layouts_are_bad_and_shown) {

@@ -173,6 +173,82 @@ TEST(sentinel_votes, a_diagnosis_grades_the_sentinels) {
   EXPECT_EQ(grade(some_answers(ids).answers("a", "x", 1)), finding_grade::bad);
 }
 
+TEST(sentinel_votes, one_that_has_not_answered_yet_is_named_as_such) {
+  const std::vector<sentinel_state> all{{"a", true, std::nullopt, {}}};
+  const std::string why = judge(all, "m").why.text;
+  EXPECT_NE(why.find(": a (no answer yet)"), why.npos) << why;
+  EXPECT_EQ(why.find("SENTINEL RESET"), why.npos) << "there is none to send it to: " << why;
+}
+
+TEST(sentinel_votes, sentinels_that_differ_are_listed_with_what_they_say) {
+  const auto v = some_answers({"a", "b", "c"})
+                     .answers("a", "x", 1)
+                     .answers("b", "", 0)
+                     .answers("c", "y", 1)
+                     .verdict();
+  EXPECT_EQ(v.why.code, errc::unavailable);
+  EXPECT_NE(v.why.text.find("a names x:6379 (config-epoch 1), b knows no such master, c names y"),
+            v.why.text.npos)
+      << v.why.text;
+}
+
+TEST(sentinel_votes, one_that_monitors_no_master_is_named_as_such) {
+  sentinel_state s{"a", true, sentinel_answer{}, {}};
+  const std::string why = judge(std::vector{s}, "m").why.text;
+  EXPECT_NE(why.find("a monitors none"), why.npos) << why;
+}
+
+TEST(sentinel_votes, the_epoch_of_a_verdict_is_the_newest) {
+  const auto v = some_answers({"a", "b", "c"})
+                     .answers("a", "x", 3)
+                     .answers("b", "x", 2)
+                     .answers("c", "", 9)
+                     .verdict();
+  ASSERT_TRUE(v.master);
+  EXPECT_EQ(v.epoch, 3u) << "that of one without a master does not count";
+}
+
+TEST(sentinel_votes, replicas_that_may_be_promoted_are_counted_in_the_remedy) {
+  sentinel_state s{"a", true, sentinel_answer{}, {}};
+  s.answer->replicas = {{{"w", 6379, {}}, 0},
+                        {{"x", 6379, {}}, 10},
+                        {{"y", 6379, {}}, 50},
+                        {{"z", 6379, {}}, 90}};
+  EXPECT_EQ(priority_fault(std::vector{s}, 2),
+            "replicas=2 guarantees nothing here: x:6379 has replica-priority 10 and would be "
+            "promoted even if it lags behind z:6379, which has 90; give all the same "
+            "replica-priority, or replicas=3");
+  EXPECT_EQ(priority_fault(std::vector{s}, 3), "");
+}
+
+TEST(sentinel_votes, a_diagnosis_names_the_master_and_the_reasons) {
+  const std::vector<std::string> ids{"a", "b", "c"};
+  some_answers most(ids);
+  most.answers("a", "x", 1).answers("b", "x", 1).fails("c");
+  EXPECT_EQ(findings_of(most.states(), "m").at(0).why,
+            "2 of 3 sentinels answer: c (nothing listens there)");
+  some_answers all(ids);
+  all.answers("a", "x", 1).answers("b", "x", 1).answers("c", "x", 1);
+  EXPECT_EQ(findings_of(all.states(), "m").at(0).why, "3 of 3 sentinels answer and name x:6379");
+  some_answers two({"a", "b"});
+  two.answers("a", "x", 1).answers("b", "x", 1);
+  EXPECT_EQ(findings_of(two.states(), "m").at(0).grade, finding_grade::warn);
+}
+
+TEST(sentinel_votes, a_diagnosis_warns_once_of_replicas_that_are_preferred) {
+  std::vector<sentinel_state> all = some_answers({"a", "b", "c"})
+                                        .answers("a", "x", 1)
+                                        .answers("b", "x", 1)
+                                        .answers("c", "x", 1)
+                                        .states();
+  EXPECT_EQ(findings_of(all, "m").size(), 1u);
+  for (sentinel_state& s : all)
+    s.answer->replicas = {{{"y", 6379, {}}, 10}, {{"z", 6379, {}}, 100}};
+  const auto found = findings_of(all, "m");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1].grade, finding_grade::warn);
+}
+
 TEST(sentinel_votes, nobody_has_been_asked_yet) {
   const auto v = some_answers({}).fails("a").verdict();
   EXPECT_FALSE(v.master);

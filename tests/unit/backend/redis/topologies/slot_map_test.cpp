@@ -130,6 +130,8 @@ TEST(redis_cluster_nodes, are_read_as_a_node_lists_them) {
   EXPECT_EQ((*all)[0].master, "e7d");
   EXPECT_EQ((*all)[0].at.host + ':' + std::to_string((*all)[0].at.port), "127.0.0.1:30004");
   EXPECT_TRUE((*all)[1].is_master);
+  EXPECT_EQ((*all)[1].master, "");
+  EXPECT_FALSE((*all)[1].has_failed);
   EXPECT_EQ((*all)[1].epoch, 2u);
   ASSERT_EQ((*all)[1].slots.size(), 2u);
   EXPECT_EQ((*all)[1].slots[0], (std::pair<slot_number, slot_number>{5461, 10922}));
@@ -144,8 +146,32 @@ TEST(redis_cluster_nodes, that_cannot_be_read_are_none) {
        {"", "\n", "x", "a b c", "a 1.2.3.4 master - 0 0 1 connected", "a h:x@1 master - 0 0 1 c",
         "a h:1@2 master - 0 0 x connected", "a h:1@2 master - 0 0 1 connected 7-",
         "a h:1@2 master - 0 0 1 connected 9-7", "a h:1@2 master - 0 0 1 connected 0-16384",
-        "a h:1@2 master - 0 0 1 connected y"})
+        "a h:1@2 master - 0 0 1 connected y", "a h:1@2 master - 0 0 1 connected 70000",
+        "a h:1@2 master - 0 0 1 connected 5-70000", "a h:99999999999@2 master - 0 0 1 connected",
+        "a h@2 master - 0 0 1 connected", "a h:1@2 master - 0 0 1 connected 5-6\nb"})
     EXPECT_FALSE(read_cluster_nodes(text, {"seed", 1, {}})) << text;
+}
+
+TEST(redis_cluster_nodes, have_failed_if_the_others_agree_or_their_address_is_unknown) {
+  const auto all = read_cluster_nodes("a h:1@2 master,fail? - 0 0 1 connected\r\n"
+                                      "b h:2@2 slave,fail a 0 0 1 connected\r\n\r\n"
+                                      "c :0@0 master,noaddr - 0 0 1 disconnected\r\n",
+                                      {"seed", 1, {}});
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 3u);
+  EXPECT_FALSE((*all)[0].has_failed);
+  EXPECT_TRUE((*all)[1].has_failed);
+  EXPECT_TRUE((*all)[2].has_failed);
+  EXPECT_EQ((*all)[2].at.host, "") << "only a node's own address is that of the seed";
+}
+
+TEST(redis_cluster_nodes, announce_ipv6_addresses_without_brackets) {
+  const auto all =
+      read_cluster_nodes("a ::1:7000@1 master - 0 0 1 connected 0-16383", {"s", 1, {}});
+  ASSERT_TRUE(all);
+  EXPECT_EQ((*all)[0].at.host, "::1");
+  EXPECT_EQ((*all)[0].at.port, 7000);
+  EXPECT_EQ((*all)[0].slots[0], (std::pair<slot_number, slot_number>{0, 16383}));
 }
 
 }  // namespace

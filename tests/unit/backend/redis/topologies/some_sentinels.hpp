@@ -100,13 +100,6 @@ class some_sentinels : public testing::Test {
     return std::string(over.node_of("").server_stamp());
   }
 
-  std::vector<std::string> all{"s1", "s2", "s3"};
-  scripted_network net;
-  io::client_reactor reactor{net, {"alarm", "loop", "own"}, "redis+sentinel://s1,s2,s3/m"};
-  settings where = at(all);
-  sentinel over{reactor, where, {}};
-
- private:
   static std::string list_of(const std::vector<std::string>& hosts) {
     std::string out = '*' + std::to_string(hosts.size()) + "\r\n";
     for (const std::string& h : hosts)
@@ -119,6 +112,14 @@ class some_sentinels : public testing::Test {
     std::erase(out, host);
     return list_of(out);
   }
+
+  std::vector<std::string> all{"s1", "s2", "s3"};
+  scripted_network net;
+  io::client_reactor reactor{net, {"alarm", "loop", "own"}, "redis+sentinel://s1,s2,s3/m"};
+  settings where = at(all);
+  sentinel over{reactor, where, {}};
+
+ private:
   std::map<std::size_t, bool> is_greeted_;
 };
 

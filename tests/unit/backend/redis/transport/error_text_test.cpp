@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "backend/redis/transport/resp.hpp"
 #include "backend/redis/transport/server_info.hpp"
@@ -129,6 +131,43 @@ TEST(redis_server_errors, are_explained_with_the_remedy_and_without_control_char
   EXPECT_EQ(explain(""), "the server answered \"\"");
 }
 
+TEST(redis_server_errors, of_a_replica_are_two) {
+  EXPECT_TRUE(is_of_replica("READONLY You can't write"));
+  EXPECT_TRUE(is_of_replica("MASTERDOWN Link with MASTER"));
+  EXPECT_FALSE(is_of_replica("LOADING Redis is loading"));
+  EXPECT_FALSE(is_of_replica("ERR unknown command"));
+  EXPECT_FALSE(is_of_replica(""));
+}
+
+TEST(redis_server_errors, of_a_cluster_name_another_server_or_none_yet) {
+  const auto is_redirected = [](std::string_view error) {
+    bool out = false;
+    with_replies(error, [&](const value& v) { out = is_redirection(v); });
+    return out;
+  };
+  EXPECT_TRUE(is_redirected("-MOVED 3999 127.0.0.1:6381\r\n"));
+  EXPECT_TRUE(is_redirected("-ASK 3999 127.0.0.1:6381\r\n"));
+  EXPECT_TRUE(is_redirected("-TRYAGAIN Multiple keys\r\n"));
+  EXPECT_FALSE(is_redirected("-CLUSTERDOWN The cluster is down\r\n"));
+  EXPECT_FALSE(is_redirected("+MOVED\r\n"));
+  EXPECT_EQ(redirection(not_executed::moved, "MOVED 3999 127.0.0.1:6381").address(),
+            "127.0.0.1:6381");
+}
+
+TEST(redis_server_errors, say_whether_the_server_has_done_nothing) {
+  const auto reason = [](std::string_view error, std::string_view aborted = {}) {
+    std::optional<not_executed> out;
+    with_replies(error, [&](const value& v) { out = not_executed_by(v, aborted); });
+    return out;
+  };
+  EXPECT_EQ(reason("-NOSCRIPT none\r\n"), not_executed::script_missing);
+  EXPECT_EQ(reason("-EXECABORT discarded\r\n", "ASK 1 h:1"), not_executed::ask);
+  EXPECT_EQ(reason("-EXECABORT discarded\r\n", "TRYAGAIN keys"), not_executed::try_again);
+  EXPECT_EQ(reason("-EXECABORT discarded\r\n"), std::nullopt);
+  EXPECT_EQ(reason("-ERR no\r\n", "MOVED 1 h:1"), std::nullopt) << "no transaction was discarded";
+  EXPECT_EQ(reason("+MOVED 1 h:1\r\n"), std::nullopt);
+}
+
 TEST(redis_server_info, has_its_fields_whole) {
   constexpr std::string_view info =
       "# Memory\r\nused_maxmemory:7\r\nmaxmemory:100\r\nmaxmemory_policy:allkeys-lru\r\nlast:x";
@@ -171,6 +210,15 @@ TEST(redis_server_info, warns_of_eviction_where_it_can_happen) {
   EXPECT_FALSE(warns("100", "noeviction"));
   EXPECT_FALSE(warns("100", ""));
   EXPECT_EQ(eviction_warning(""), "");
+}
+
+TEST(redis_server_info, shows_40_printable_characters_of_a_policy) {
+  const auto shown = [](const std::string& policy) {
+    return eviction_warning("maxmemory:100\r\nmaxmemory_policy:" + policy + "\r\n");
+  };
+  EXPECT_NE(shown("a\x01~ \x7f").find("(maxmemory-policy a?~ ?)"), std::string::npos);
+  const std::string longest(40, 'x');
+  EXPECT_NE(shown(longest + "y").find("maxmemory-policy " + longest + ")"), std::string::npos);
 }
 
 TEST(redis_error_text, of_a_script_before_redis_7_is_that_of_its_command) {

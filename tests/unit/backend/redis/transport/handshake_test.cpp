@@ -222,5 +222,63 @@ TEST_F(redis_handshake, fails_without_the_right_to_a_channel) {
   EXPECT_FALSE(messages.is_passing());
 }
 
+TEST_F(redis_handshake, names_each_connection_by_its_purpose) {
+  constexpr const char* purposes[] = {"commands", "messages", "renewals", "probe", "replicas"};
+  for (const lane l :
+       {lane::commands, lane::messages, lane::renewals, lane::probe, lane::replicas}) {
+    handshake h(e, l, channels);
+    const std::string name = purposes[static_cast<unsigned>(l)];
+    EXPECT_TRUE(begin(h).starts_with("CLIENT SETNAME holdfast-" + name + " | ")) << name;
+  }
+}
+
+TEST_F(redis_handshake, knows_when_the_server_was_asked_and_when_it_has_answered) {
+  const base::time_point later = start + std::chrono::seconds{2};
+  commands.begin(out, start);
+  with_replies("+OK\r\n:7\r\n" + info("r1"),
+               [&](const value& v) { commands.on_reply(v, out, later); });
+  EXPECT_EQ(commands.server().asked_at, start);
+  EXPECT_EQ(commands.server().told_at, later);
+}
+
+TEST_F(redis_handshake, without_the_right_to_info_reads_the_version_from_hello) {
+  for (const bool is_new : {true, false}) {
+    begin(commands);
+    const std::string version = is_new ? "7.2.4" : "6.2.14";
+    EXPECT_EQ(hear(commands, without_info + "*4\r\n" + bulk("version") + bulk(version) +
+                                 bulk("role") + bulk("master")),
+              outcome::done);
+    EXPECT_EQ(commands.server().has_sharded_channels, is_new);
+    EXPECT_EQ(commands.server().role, server_role::master);
+  }
+}
+
+TEST_F(redis_handshake, fails_for_a_moment_where_an_error_that_passes_answers_any_step) {
+  begin(commands);
+  EXPECT_EQ(hear(commands, "-LOADING the data\r\n"), outcome::failed);
+  EXPECT_TRUE(commands.is_passing());
+  EXPECT_EQ(commands.why().code, errc::unavailable);
+}
+
+TEST_F(redis_handshake, fails_where_the_database_cannot_be_selected) {
+  e.database = 99;
+  begin(commands);
+  EXPECT_EQ(hear(commands, "-ERR DB index is out of range\r\n"), outcome::failed);
+  EXPECT_FALSE(commands.is_passing());
+  EXPECT_EQ(commands.why().code, errc::refused);
+}
+
+TEST_F(redis_handshake, that_is_lost_while_it_ends_older_connections_begins_that_again) {
+  one_that_is_lost(commands, 7);
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:9\r\n" + info("r1")), outcome::goes_on);
+  commands.on_lost(true, start);
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:11\r\n" + info("r1")), outcome::goes_on);
+  EXPECT_EQ(sent(), "CLIENT KILL ID 7 | CLIENT KILL ID 9");
+  EXPECT_EQ(hear(commands, ":1\r\n:1\r\n"), outcome::done);
+  EXPECT_TRUE(commands.no_older_connection_runs());
+}
+
 }  // namespace
 }  // namespace holdfast::redis

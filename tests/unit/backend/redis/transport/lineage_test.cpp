@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace holdfast::redis {
 namespace {
@@ -23,7 +24,7 @@ server_identity a_master(const std::string& run_id, const std::string& history,
   return s;
 }
 
-server_identity a_replica(const std::string& run_id, const std::string& history) {
+server_identity replica_at(const std::string& run_id, const std::string& history) {
   server_identity s = a_master(run_id, history);
   s.role = server_role::replica;
   return s;
@@ -48,7 +49,7 @@ TEST(redis_lineage, the_first_master_is_joined) {
 
 TEST(redis_lineage, a_replica_is_never_joined) {
   lineage l;
-  EXPECT_EQ(l.judge_commands(a_replica("r1", "ha")), action::retry);
+  EXPECT_EQ(l.judge_commands(replica_at("r1", "ha")), action::retry);
   EXPECT_FALSE(l.leader().is_known());
 }
 
@@ -105,7 +106,7 @@ TEST(redis_lineage, a_demoted_master_that_is_promoted_again_is_followed) {
   lineage l;
   l.judge_commands(server_a);
   l.judge_commands(server_b);
-  EXPECT_EQ(l.judge_commands(a_replica("r1", "hb")), action::retry);
+  EXPECT_EQ(l.judge_commands(replica_at("r1", "hb")), action::retry);
   EXPECT_EQ(l.judge_commands(a_master("r1", "ha2", "hb")), action::join);
   EXPECT_EQ(l.judge_commands(server_b), action::refuse);
 }
@@ -256,16 +257,16 @@ TEST(redis_lineage, what_the_leader_says_again_does_not_end_the_row_of_strangers
 TEST(redis_lineage, a_lane_or_probe_that_sees_the_leader_demoted_makes_all_move) {
   lineage l;
   l.judge_commands(server_a);
-  EXPECT_EQ(l.judge_lane(a_replica("r1", "hb")), action::move);
-  EXPECT_EQ(l.judge_probe(a_replica("r1", "hb")), action::move);
-  EXPECT_EQ(l.judge_lane(a_replica("r5", "ha")), action::retry);
-  EXPECT_EQ(l.judge_probe(a_replica("r5", "ha")), action::retry);
+  EXPECT_EQ(l.judge_lane(replica_at("r1", "hb")), action::move);
+  EXPECT_EQ(l.judge_probe(replica_at("r1", "hb")), action::move);
+  EXPECT_EQ(l.judge_lane(replica_at("r5", "ha")), action::retry);
+  EXPECT_EQ(l.judge_probe(replica_at("r5", "ha")), action::retry);
 }
 
 TEST(redis_lineage, what_a_refused_replica_says_is_remembered) {
   lineage l;
   l.judge_commands(server_a);
-  server_identity follower = a_replica("r5", "hb");
+  server_identity follower = replica_at("r5", "hb");
   follower.history_before = "ha";
   l.judge_commands(follower);
   EXPECT_EQ(l.judge_commands(server_a), action::refuse);
@@ -327,6 +328,65 @@ TEST(redis_lineage, only_the_last_histories_are_remembered) {
   EXPECT_EQ(l.leader().history, "h39");
 }
 
+// The last 16 of these are remembered: h24 to h39.
+lineage after_forty_masters() {
+  lineage l;
+  l.judge_commands(server_a);
+  for (int i = 0; i < 40; ++i) {
+    const std::string n = std::to_string(i), before = std::to_string(i - 1);
+    l.judge_commands(a_master("s" + n, "h" + n, i == 0 ? "ha" : "h" + before));
+  }
+  return l;
+}
+
+TEST(redis_lineage, sixteen_histories_are_remembered) {
+  lineage first = after_forty_masters(), second = after_forty_masters();
+  EXPECT_EQ(first.judge_commands(a_master("s24", "h24", "h23")), action::refuse);
+  EXPECT_EQ(second.judge_commands(a_master("s23", "h23", "h22")), action::join_stranger);
+}
+
+TEST(redis_lineage, a_stranger_that_sentinels_name_makes_all_move_at_once) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_probe(a_master("r9", "hz"), true), action::move);
+}
+
+TEST(redis_lineage, strangers_are_counted_anew_once_the_commands_have_joined) {
+  lineage l;
+  const server_identity stranger = a_master("r9", "hz");
+  l.judge_commands(server_a);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(l.judge_lane(stranger), action::retry);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(l.judge_probe(stranger), action::retry);
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_lane(stranger), action::retry);
+  EXPECT_EQ(l.judge_probe(stranger), action::retry);
+}
+
+TEST(redis_lineage, an_heir_is_a_master_that_follows_the_leader_and_was_not_replaced) {
+  lineage l;
+  l.judge_commands(server_a);
+  server_identity follower = server_b;
+  follower.role = server_role::replica;
+  EXPECT_FALSE(l.is_heir(follower));
+  EXPECT_FALSE(l.is_heir(server_a));
+  EXPECT_FALSE(l.is_heir(a_master("r9", "hz")));
+  EXPECT_FALSE(l.is_heir(a_master("r8", "")));
+  EXPECT_TRUE(l.is_heir(server_b));
+  EXPECT_TRUE(l.is_heir(server_c));
+  EXPECT_FALSE(l.is_heir(server_b)) << "the third one has replaced it";
+}
+
+TEST(redis_lineage, two_names_of_one_history_are_one_and_an_unknown_one_may_be_any) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_FALSE(l.is_one_history("ha", "ha9"));
+  l.judge_commands(a_master("r1", "ha9"));
+  EXPECT_TRUE(l.is_one_history("ha", "ha9"));
+  EXPECT_TRUE(l.is_one_history("", "hb"));
+  EXPECT_TRUE(l.is_one_history("ha", ""));
+  EXPECT_FALSE(l.is_one_history("ha", "hb"));
+}
+
 TEST(redis_server_identity, is_read_from_what_the_server_says) {
   server_identity s;
   read_server("# Server\r\nrun_id:0123456789abcdef\r\n", s);
@@ -361,6 +421,42 @@ TEST(redis_server_identity, is_unknown_where_the_server_says_nothing) {
   EXPECT_EQ(s.role, server_role::unknown);
   EXPECT_EQ(s.history, "");
   EXPECT_EQ(s.address, "");
+}
+
+TEST(redis_server_identity, has_sharded_channels_from_version_7_on) {
+  const auto has = [](std::string_view version) {
+    server_identity s;
+    read_version(version, s);
+    return s.has_sharded_channels;
+  };
+  EXPECT_TRUE(has("7.0.0"));
+  EXPECT_TRUE(has("10.1"));
+  EXPECT_FALSE(has("6.2.14"));
+  EXPECT_FALSE(has(""));
+}
+
+TEST(redis_server_identity, is_that_of_a_sentinel_in_redis_and_in_valkey) {
+  const auto is_sentinel = [](std::string_view info) {
+    server_identity s;
+    read_server(info, s);
+    return s.is_sentinel;
+  };
+  EXPECT_TRUE(is_sentinel("redis_mode:sentinel\r\n"));
+  EXPECT_TRUE(is_sentinel("server_mode:sentinel\r\n"));
+  EXPECT_FALSE(is_sentinel("redis_mode:cluster\r\n"));
+  EXPECT_FALSE(is_sentinel("mode:sentinel\r\n"));
+}
+
+TEST(redis_server_identity, lists_64_replicas_at_most) {
+  std::string info = "role:slave\r\n";
+  for (int i = 0; i < 65; ++i)
+    info += "slave" + std::to_string(i) + ":ip=h,port=" + std::to_string(i) +
+            ",state=online,offset=1,lag=0\r\n";
+  server_identity s;
+  read_replication(info, s);
+  ASSERT_EQ(s.replicas.size(), 64u);
+  EXPECT_EQ(s.replicas.back().address, "h:63");
+  EXPECT_EQ(s.role, server_role::replica);
 }
 
 }  // namespace

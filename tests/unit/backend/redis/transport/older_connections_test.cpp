@@ -62,5 +62,31 @@ TEST(redis_older_connections, the_server_that_was_left_first_is_forgotten_first)
   EXPECT_EQ(o.of("s1", left_at), ids{2});
 }
 
+TEST(redis_older_connections, are_kept_for_twenty_minutes_after_the_last_one) {
+  older_connections o;
+  o.add("a", 1, left_at);
+  o.add("a", 2, left_at + 10min);
+  EXPECT_EQ(o.of("a", left_at + 30min), (ids{1, 2}));
+  EXPECT_EQ(o.of("a", left_at + 30min + 1ms), ids{});
+}
+
+TEST(redis_older_connections, a_server_that_was_left_again_is_forgotten_later) {
+  older_connections o;
+  for (int i = 0; i < 16; ++i) o.add("s" + std::to_string(i), i + 1, left_at);
+  EXPECT_EQ(o.of("s0", left_at), ids{1});
+  o.add("s0", 20, left_at);
+  o.add("s16", 21, left_at);
+  EXPECT_EQ(o.of("s0", left_at), (ids{1, 20}));
+  EXPECT_EQ(o.of("s1", left_at), ids{});
+}
+
+TEST(redis_older_connections, the_end_of_one_that_is_not_known_changes_nothing) {
+  older_connections o;
+  o.add("a", 1, left_at);
+  o.remove("b", 1);
+  o.remove("a", 2);
+  EXPECT_EQ(o.of("a", left_at), ids{1});
+}
+
 }  // namespace
 }  // namespace holdfast::redis

@@ -179,5 +179,113 @@ TEST_F(redis_reachability, the_last_failure_is_told_with_its_age) {
   EXPECT_EQ(r.read(reached_at + 11s).last_failure, "10 s ago: reset");
 }
 
+TEST_F(redis_reachability,
+       is_not_connected_while_only_another_connection_than_that_of_commands_is) {
+  r.on_ready(lane::messages, reached_at);
+  r.on_ready(lane::renewals, reached_at);
+  EXPECT_FALSE(r.read(reached_at).connected);
+}
+
+TEST_F(redis_reachability, a_connection_that_is_made_anew_is_neither_silent_nor_unproven) {
+  r.on_ready(lane::commands, reached_at);
+  r.on_silent(lane::commands, reached_at);
+  r.on_asked(lane::commands);
+  r.on_lost(lane::commands, lost("reset"), true, reached_at + 1s);
+  EXPECT_FALSE(r.is_asked(lane::commands));
+  r.on_ready(lane::commands, reached_at + 2s);
+  EXPECT_FALSE(r.is_unavailable());
+  EXPECT_TRUE(r.read(reached_at + 2s).connected);
+}
+
+TEST_F(redis_reachability, no_line_is_due_once_an_outage_is_over) {
+  r.on_lost(lane::commands, lost("reset"), true, reached_at);
+  EXPECT_EQ(r.next_tick(), reached_at + 1min);
+  r.on_ready(lane::commands, reached_at + 1s);
+  EXPECT_EQ(r.next_tick(), base::never);
+  EXPECT_EQ(r.since(), base::never);
+}
+
+TEST_F(redis_reachability, a_refusal_after_an_outage_is_logged_as_a_new_one) {
+  r.on_lost(lane::commands, lost("reset"), true, reached_at);
+  r.on_ready(lane::commands, reached_at + 1s);
+  lines();
+  r.on_refusal("full", true, reached_at + 2s);
+  EXPECT_EQ(lines(), "!the server is temporarily refusing requests: full; retrying\n");
+}
+
+TEST_F(redis_reachability, a_refusal_just_after_the_start_of_the_clock_is_logged) {
+  r.on_refusal("full", true, time_point{1s});
+  EXPECT_EQ(lines(), "!the server is temporarily refusing requests: full; retrying\n");
+}
+
+TEST_F(redis_reachability, a_second_refusal_is_logged_a_minute_after_the_first) {
+  for (const duration later : {59s, 60s}) {
+    base::deferred_log own;
+    reachability one("redis://h", own);
+    one.on_refusal("full", true, reached_at);
+    one.on_accepted(reached_at + 1s);
+    one.on_refusal("full", true, reached_at + later);
+    EXPECT_EQ(own.take().all.size(), later < 1min ? 2u : 3u) << later.count();
+    EXPECT_EQ(one.next_tick(), reached_at + (later < 1min ? 1min : 2min)) << later.count();
+  }
+}
+
+TEST_F(redis_reachability, a_long_refusal_is_logged_with_its_length_until_it_ends) {
+  r.on_ready(lane::commands, reached_at);
+  r.on_refusal("full", true, reached_at);
+  lines();
+  r.tick(true, reached_at + 1min);
+  EXPECT_EQ(lines(), "!the server has been refusing requests for 60 s: full; still trying\n");
+  r.on_accepted(reached_at + 61s);
+  EXPECT_EQ(r.next_tick(), base::never);
+  lines();
+  r.on_accepted(reached_at + 62s);
+  EXPECT_EQ(lines(), "") << "it has ended before";
+}
+
+TEST_F(redis_reachability, the_end_of_a_refusal_that_was_no_warning_is_not_logged) {
+  r.on_refusal("full", false, reached_at);
+  EXPECT_EQ(lines(), "the server is temporarily refusing requests: full; retrying\n");
+  EXPECT_EQ(r.next_tick(), base::never);
+  r.on_accepted(reached_at + 1s);
+  EXPECT_EQ(lines(), "");
+}
+
+TEST_F(redis_reachability, a_refusal_during_an_outage_is_no_line_of_its_own) {
+  r.on_lost(lane::renewals, lost("reset"), true, reached_at);
+  lines();
+  r.on_refusal("full", true, reached_at + 1s);
+  EXPECT_EQ(r.read(reached_at + 1s).trouble.text, "no connection: reset");
+  r.on_accepted(reached_at + 2s);
+  EXPECT_EQ(lines(), "");
+  EXPECT_EQ(r.next_tick(), reached_at + 1min) << "the line about the outage is still due";
+}
+
+TEST_F(redis_reachability, a_waiter_without_trouble_has_nothing_logged) {
+  r.on_ready(lane::commands, reached_at);
+  r.on_new_waiter(reached_at + 1s);
+  EXPECT_EQ(r.next_tick(), base::never);
+  r.on_lost(lane::commands, lost("reset"), true, reached_at + 2s);
+  r.on_new_waiter(reached_at + 3s);
+  EXPECT_EQ(r.next_tick(), reached_at + 62s) << "the warning is in the log already";
+}
+
+TEST_F(redis_reachability, a_risk_of_eviction_that_comes_back_is_logged_again) {
+  const std::string evicts = "maxmemory:100\r\nmaxmemory_policy:allkeys-lru\r\n";
+  r.on_memory_info(evicts);
+  r.on_memory_info("maxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n");
+  lines();
+  r.on_memory_info(evicts);
+  EXPECT_EQ(lines().front(), '!');
+}
+
+TEST_F(redis_reachability, the_text_of_a_refusal_is_that_of_the_last_one) {
+  r.on_refusal("full", true, reached_at);
+  r.on_refusal("loading", true, reached_at + 1s);
+  EXPECT_EQ(r.refusal(), "loading");
+  EXPECT_EQ(r.read(reached_at + 1s).trouble.text, "loading");
+  EXPECT_EQ(r.since(), reached_at) << "the outage has lasted since the first one";
+}
+
 }  // namespace
 }  // namespace holdfast::redis

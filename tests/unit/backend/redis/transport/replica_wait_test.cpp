@@ -105,5 +105,78 @@ TEST_F(redis_replica_wait, a_user_without_the_right_to_wait_is_refused) {
   EXPECT_NE(why.text.find("WAIT"), why.text.npos) << why.text;
 }
 
+TEST_F(redis_replica_wait, a_server_that_reports_no_run_id_is_refused) {
+  open(lane::commands);
+  greet(0);
+  net.open(1);
+  net.received(1);
+  net.reply(1, "+OK\r\n:2\r\n" + bulk("laddr=127.0.0.1:6379") +
+                   "-NOPERM no\r\n-NOPERM no\r\n-NOPERM no\r\n");
+  const std::lock_guard guard(reactor.mutex());
+  const base::failure why = one.why_not_open(false);
+  EXPECT_EQ(why.code, errc::refused);
+  EXPECT_NE(why.text.find("the right to INFO"), why.text.npos) << why.text;
+}
+
+TEST_F(redis_replica_wait, a_question_to_another_server_than_that_of_the_commands_is_repeated) {
+  open(lane::commands);
+  greet(0);
+  greet(1, "r2");
+  {
+    const std::lock_guard guard(reactor.mutex());
+    EXPECT_FALSE(one.why_not_open(false).code);
+  }
+  net.time.advance(1s);
+  EXPECT_GT(net.lines.size(), 2u);
+}
+
+TEST_F(redis_replica_wait, an_error_that_passes_is_no_refusal) {
+  open(lane::commands);
+  greet(0);
+  greet(1);
+  net.received(1);
+  net.reply(1, ":0\r\n-LOADING the data\r\n");
+  EXPECT_FALSE(is_open());
+  {
+    const std::lock_guard guard(reactor.mutex());
+    EXPECT_FALSE(one.why_not_open(false).code);
+  }
+  net.time.advance(1s);
+  EXPECT_GT(net.lines.size(), 2u);
+}
+
+TEST_F(redis_replica_wait, a_majority_is_counted_with_the_master_from_the_most_replicas_known) {
+  endpoint e = with_a_replica();
+  e.replicas = 0;
+  e.by_majority = true;
+  transport t(reactor, e, two_scripts);
+  const auto needed_with = [&](std::size_t replicas) {
+    const std::lock_guard guard(reactor.mutex());
+    t.note_replicas(replicas);
+    return t.replicas_needed();
+  };
+  EXPECT_EQ(t.replicas_needed(), 1u);
+  EXPECT_EQ(needed_with(0), 1u);
+  EXPECT_EQ(needed_with(2), 1u);
+  EXPECT_EQ(needed_with(3), 2u);
+  EXPECT_EQ(needed_with(5), 3u);
+  EXPECT_EQ(needed_with(1), 3u) << "the others may be back";
+}
+
+TEST_F(redis_replica_wait, a_number_of_replicas_does_not_depend_on_those_that_are_known) {
+  const std::lock_guard guard(reactor.mutex());
+  one.note_replicas(9);
+  EXPECT_EQ(one.replicas_needed(), 1u);
+}
+
+TEST_F(redis_replica_wait, without_a_confirmation_in_time_the_connection_ends_with_that_reason) {
+  have_both();
+  send();
+  net.reply(0, "+OK\r\n");
+  net.received(1);
+  net.time.advance(2s);
+  EXPECT_NE(trouble().find("the replicas have not confirmed"), std::string::npos) << trouble();
+}
+
 }  // namespace
 }  // namespace holdfast::redis

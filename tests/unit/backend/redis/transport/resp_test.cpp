@@ -155,6 +155,7 @@ std::string nested(int deep) {
 
 TEST(redis_resp, arrays_are_nested_seven_deep_and_no_deeper) {
   EXPECT_EQ(read(nested(7)), std::vector<std::string>{"[[[[[[[1]]]]]]]"});
+  EXPECT_EQ(read(nested(8)), std::vector<std::string>{"fault"});
   EXPECT_EQ(read(nested(9)), std::vector<std::string>{"fault"});
 }
 

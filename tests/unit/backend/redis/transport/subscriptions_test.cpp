@@ -179,5 +179,59 @@ TEST_F(redis_subscriptions, a_listener_may_leave_while_it_is_called) {
   EXPECT_EQ(b.heard, "xy");
 }
 
+TEST_F(redis_subscriptions, a_listener_that_another_one_has_ended_is_not_called) {
+  all.add("one", a);
+  all.add("one", b);
+  a.on_each = [&] { all.remove("one", b, listening_since); };
+  send("one", "x");
+  EXPECT_EQ(a.heard, "x");
+  EXPECT_EQ(b.heard, "");
+}
+
+TEST_F(redis_subscriptions, a_channel_that_was_used_again_meanwhile_is_kept_from_then_on) {
+  all.add("one", a);
+  requested();
+  confirm("one");
+  all.remove("one", a, listening_since);
+  all.add("one", b);
+  all.remove("one", b, listening_since + 500ms);
+  EXPECT_EQ(dropped(listening_since + 1s), "");
+  EXPECT_TRUE(all.is_active("one"));
+  EXPECT_EQ(dropped(listening_since + 1500ms), "one ");
+}
+
+TEST_F(redis_subscriptions, the_end_of_an_unknown_channel_is_none) {
+  EXPECT_FALSE(all.on_ended("one", listening_since, events));
+  all.remove("one", a, listening_since);
+  EXPECT_EQ(all.next_drop(), base::never);
+}
+
+TEST_F(redis_subscriptions, a_listener_that_does_not_listen_does_not_end_a_channel) {
+  all.add("one", a);
+  all.remove("one", b, listening_since);
+  EXPECT_EQ(all.next_drop(), base::never);
+}
+
+TEST_F(redis_subscriptions, the_own_channel_keeps_its_name_until_the_connection_is_lost) {
+  EXPECT_EQ(all.own(), "");
+  all.renew_own(5);
+  EXPECT_EQ(all.own(), "hf:own:5");
+  all.renew_own(6);
+  EXPECT_EQ(all.own(), "hf:own:5");
+  all.on_lost();
+  EXPECT_EQ(all.own(), "");
+  all.renew_own(6);
+  EXPECT_EQ(all.own(), "hf:own:6");
+}
+
+TEST_F(redis_subscriptions, plain_channels_are_requested_without_the_sharded_ones) {
+  all.add("plain", a);
+  all.add("{sharded}", a, channel_kind::sharded);
+  std::string out;
+  all.request_missing_plain([&](std::string_view channel) { out += channel; });
+  EXPECT_EQ(out, "plain");
+  EXPECT_EQ(requested(), "{sharded} ");
+}
+
 }  // namespace
 }  // namespace holdfast::redis

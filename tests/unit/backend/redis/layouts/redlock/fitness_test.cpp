@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backend/redis/layouts/redlock/codec.hpp"
+#include "tests/unit/backend/redis/transport/reply_text.hpp"
+
 namespace holdfast::redis::redlock {
 namespace {
 
@@ -155,6 +158,81 @@ TEST(redlock_fitness, info_is_read_as_the_server_writes_it) {
   EXPECT_EQ(s.uptime, 17s);
   EXPECT_TRUE(s.keeps_log);
   EXPECT_EQ(s.eviction, "");
+}
+
+TEST(redlock_fitness, a_server_is_looked_at_again_when_it_may_vote_or_after_two_seconds) {
+  const auto again = [](duration gone_for) {
+    server_state s = long_running();
+    s.record = {.gone_for = gone_for};
+    return judge(s, max_ttl).again;
+  };
+  EXPECT_EQ(again(18s), 2s);
+  EXPECT_EQ(again(59s), 1s);
+  EXPECT_EQ(again(59900ms), 500ms);
+  EXPECT_EQ(again(60s), 500ms);
+  EXPECT_EQ(judge(long_running(), 10s).again, 2s);
+}
+
+TEST(redlock_fitness, a_pause_that_is_over_is_not_reported) {
+  server_state s = long_running();
+  s.record = {.gone_for = 60s};
+  EXPECT_EQ(judge(s, max_ttl).why_not,
+            "it has no record of earlier locks: it is new, or has lost its data");
+  s.record.gone_for = 59900ms;
+  EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("; it may vote in 1 s"));
+}
+
+TEST(redlock_fitness, a_record_of_an_earlier_process_is_named_as_such) {
+  server_state s = just_started();
+  s.record.begun_at = "before";
+  EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("restarted without an append-only file"));
+}
+
+TEST(redlock_fitness, a_server_is_a_second_younger_than_it_says) {
+  server_state s = just_started();
+  s.uptime = 2s;
+  EXPECT_EQ(judge(s, max_ttl).again, 59s);
+  s.uptime = 1s;
+  EXPECT_EQ(judge(s, max_ttl).again, 60s);
+}
+
+server_record record_in(const std::string& reply) {
+  server_record out;
+  with_replies(reply, [&](const value& v) { out = read_record(v); });
+  return out;
+}
+
+std::string record_reply(const std::string& number, const std::string& longest = "60000") {
+  return "*3\r\n" + bulk(number) + bulk(longest) + bulk("run");
+}
+
+TEST(redlock_fitness, a_record_is_read_as_the_script_returns_it) {
+  const server_record r = record_in(record_reply("100"));
+  EXPECT_EQ(r.number, 100);
+  EXPECT_EQ(r.max_ttl, 1min);
+  EXPECT_EQ(r.begun_at, "run");
+  EXPECT_EQ(r.seen, "run");
+  EXPECT_FALSE(r.is_unreadable);
+  EXPECT_EQ(record_in(record_reply("1")).number, 1);
+  EXPECT_EQ(record_in(record_reply("9007199254740991")).number, 9'007'199'254'740'991);
+  EXPECT_EQ(record_in(record_reply("100", "x")).max_ttl, 0s);
+}
+
+TEST(redlock_fitness, a_number_that_scripts_cannot_count_on_is_none) {
+  for (const char* number :
+       {"0", "-1", "x", "1x", "", "9007199254740992", "99999999999999999999"}) {
+    const server_record r = record_in(record_reply(number));
+    EXPECT_FALSE(r.number) << number;
+    EXPECT_TRUE(r.is_unreadable) << number;
+  }
+}
+
+TEST(redlock_fitness, a_record_that_is_gone_says_for_how_long) {
+  const server_record r = record_in("*4\r\n" + bulk("") + ":18000\r\n" + bulk("") + bulk("a mark"));
+  EXPECT_FALSE(r.number);
+  EXPECT_FALSE(r.is_unreadable);
+  EXPECT_EQ(r.gone_for, 18s);
+  EXPECT_EQ(r.seen, "a mark");
 }
 
 }  // namespace

@@ -77,5 +77,32 @@ TEST(redlock_tally, the_lock_is_busy_until_enough_leases_have_ended) {
   EXPECT_EQ(of({no(7, 5s), missing, missing, missing, missing}).rest(), duration::max());
 }
 
+TEST(redlock_tally, refusals_without_an_owner_are_nobodys) {
+  EXPECT_TRUE(of({yes(1), no(0), missing}).is_nobodys());
+  EXPECT_FALSE(of({yes(1), no(0), no(7)}).is_nobodys());
+}
+
+TEST(redlock_tally, a_quorum_has_answered_one_way_or_the_other) {
+  EXPECT_TRUE(of({yes(1), no(7), awaited}).has_quorum());
+  EXPECT_FALSE(of({yes(1), missing, awaited}).has_quorum());
+}
+
+TEST(redlock_tally, an_answer_that_is_still_awaited_may_be_the_owners) {
+  EXPECT_TRUE(of({no(7), awaited, yes(1)}).may_be_held());
+  EXPECT_FALSE(of({no(7), no(8), yes(1), yes(1), yes(1)}).may_be_held());
+  EXPECT_FALSE(of({yes(1), awaited, missing}).may_be_held()) << "no server shows another owner";
+}
+
+TEST(redlock_tally, servers_that_have_reached_a_number_are_counted) {
+  const tally all = of({yes(9), yes(5), yes(30), no(7), missing});
+  EXPECT_EQ(all.count_at(9), 2u);
+  EXPECT_EQ(all.count_at(5), 3u);
+  EXPECT_EQ(all.count_at(31), 0u);
+}
+
+TEST(redlock_tally, a_majority_that_is_won_waits_for_no_lease) {
+  EXPECT_EQ(of({yes(1), yes(1), no(7, 5s)}).rest(), 0s);
+}
+
 }  // namespace
 }  // namespace holdfast::redis

@@ -234,5 +234,36 @@ TEST_F(redis_inspection, a_server_that_restarts_meanwhile_is_reported) {
   EXPECT_EQ(world.open().holders("job").size(), 1u);
 }
 
+TEST_F(redis_inspection, the_token_is_that_of_the_first_turn_and_no_grant_is_in_the_future) {
+  hold("job", "host|7|1699999990000:5|note");
+  EXPECT_EQ(c.holders("job")[0].token, 5 * 1024);
+  hold("job", "host|7|1700000005000:5|note");
+  EXPECT_EQ(c.holders("job")[0].held_for, 0ms);
+}
+
+TEST_F(redis_inspection, a_queue_or_members_of_another_type_hide_no_holder) {
+  hold("job");
+  world.command({"SET", key("job", 'q'), "a string"});
+  world.command({"SET", key("job", 'r'), "a string"});
+  ASSERT_EQ(c.holders("job").size(), 1u);
+  EXPECT_EQ(c.holders("job")[0].owner, owner);
+  EXPECT_EQ(c.holders("job")[0].waiting, 0);
+}
+
+TEST_F(redis_inspection, a_key_that_the_user_may_not_read_is_left_out_of_a_list_only) {
+  hold("job");
+  const std::string right = "$" + std::to_string(owner.size()) + "\r\n" + std::string(owner);
+  world.changed = [&](std::string bytes) {
+    if (const auto found = bytes.find(right + "\r\n:"); found != bytes.npos)
+      bytes.replace(found, right.size(), "-NOPERM No permissions to access a key");
+    return bytes;
+  };
+  EXPECT_EQ(names(), list{});
+  std::error_code ec;
+  EXPECT_TRUE(c.holders("job", ec).empty());
+  EXPECT_EQ(ec, errc::refused);
+  world.changed = nullptr;
+}
+
 }  // namespace
 }  // namespace holdfast::redis

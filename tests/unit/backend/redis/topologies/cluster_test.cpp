@@ -1,0 +1,255 @@
+// The masters that a client of a cluster connects to, and its reasons for not being open; the test
+// plays all nodes.
+#include "backend/redis/topologies/cluster/cluster.hpp"
+
+#include <set>
+
+#include "tests/unit/backend/redis/transport/two_transports.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+const std::string one_master = "a m1:6379@1 master - 0 0 1 connected 0-16383\n";
+// The slot of the key "x" is 16287.
+const std::string two_masters = "a m1:6379@1 master - 0 0 1 connected 0-8191\n"
+                                "b m2:6379@1 master - 0 0 2 connected 8192-16383\n";
+const std::string x_at_the_first = "a m1:6379@1 master - 0 0 1 connected 0-8191 16287\n"
+                                   "b m2:6379@1 master - 0 0 2 connected 8192-16286 16288-16383\n";
+
+class redis_cluster_topology : public testing::Test {
+ protected:
+  redis_cluster_topology() {
+    const std::lock_guard guard(reactor.mutex());
+    over.open(net.now());
+  }
+  ~redis_cluster_topology() override { reactor.stop(); }
+
+  static settings four_seeds() {
+    settings s;
+    s.retry_base = 50ms;
+    s.connect_timeout = 1s;
+    s.op_timeout = 4s;
+    s.probe = 1s;
+    s.text = "redis+cluster://n1,n2,n3,n4";
+    for (const char* host : {"n1", "n2", "n3", "n4"}) {
+      endpoint e = s;
+      e.where = {host, 6379, {}};
+      s.seeds.push_back(e);
+    }
+    return s;
+  }
+  void pass(base::duration d = 0ms) { net.time.advance(d); }
+  std::vector<std::size_t> lines_to(const std::string& host) const {
+    std::vector<std::size_t> out;
+    for (std::size_t n = 0; n < net.lines.size(); ++n)
+      if (net.lines[n]->host == host && !net.lines[n]->is_aborted && net.lines[n]->events)
+        out.push_back(n);
+    return out;
+  }
+  std::string hosts() const {
+    std::string out;
+    for (const auto& l : net.lines) out += l->host + ' ';
+    return out;
+  }
+  // Answers the handshakes of the new connections to a host.
+  void greet(const std::string& host) {
+    for (const std::size_t n : lines_to(host)) {
+      if (!greeted.insert(n).second) continue;
+      net.open(n);
+      net.received(n);
+      net.reply(n, "+OK\r\n:" + std::to_string(n + 1) + "\r\n" + introduction(host));
+      net.flush();
+      const std::string asked = commands_in(net.lines[n]->written);
+      if (!asked.starts_with("CLIENT KILL")) continue;
+      net.received(n);
+      for (std::size_t at = 0; (at = asked.find("KILL", at)) != asked.npos; ++at)
+        net.reply(n, ":1\r\n");
+    }
+  }
+  // A node answers all that it is asked.
+  void answer(const std::string& host, const std::string& bytes) {
+    greet(host);
+    for (const std::size_t n : lines_to(host))
+      if (net.received(n).find("CLUSTER NODES") != std::string::npos) net.reply(n, bytes);
+  }
+  void tell(const std::string& host, const std::string& nodes) { answer(host, bulk(nodes)); }
+  void tell_all(const std::string& nodes) {
+    for (const char* host : {"n1", "n2", "n3", "n4", "m1", "m2"}) tell(host, nodes);
+  }
+  // The masters are connected, and no node is asked any more.
+  void settle(const std::string& nodes) {
+    pass();
+    tell("n1", nodes);
+    for (const char* host : {"m1", "m2"}) greet(host);
+    pass(130ms);
+    tell_all(nodes);
+    ASSERT_TRUE(is_open());
+    for (const char* host : {"n1", "n2", "n3", "n4"}) ASSERT_TRUE(lines_to(host).empty()) << host;
+  }
+  bool is_open() {
+    const std::lock_guard guard(reactor.mutex());
+    return over.is_open();
+  }
+  base::failure why_not_open(bool is_overdue = false) {
+    const std::lock_guard guard(reactor.mutex());
+    return over.why_not_open(is_overdue);
+  }
+  std::string host_of(std::string_view key) {
+    const std::lock_guard guard(reactor.mutex());
+    return over.node_of(key).where().where.host;
+  }
+  // The server of one key answers to a request for the key "x".
+  void redirect(std::string_view by_that_of, not_executed why, const std::string& error) {
+    const std::lock_guard guard(reactor.mutex());
+    over.on_redirected("x", over.node_of(by_that_of), {why, error}, net.now());
+  }
+
+  scripted_network net;
+  io::client_reactor reactor{net, {"alarm", "loop", "own"}, "redis+cluster://n1,n2,n3,n4"};
+  settings where = four_seeds();
+  cluster over{reactor, where, two_scripts};
+  std::set<std::size_t> greeted;
+};
+
+TEST_F(redis_cluster_topology, three_nodes_are_asked_at_once_and_then_the_next_ones) {
+  pass();
+  EXPECT_EQ(hosts(), "n1 n2 n3 ");
+  pass(74ms);
+  EXPECT_EQ(hosts(), "n1 n2 n3 ");
+  pass(52ms);
+  EXPECT_EQ(hosts(), "n1 n2 n3 n4 ");
+}
+
+TEST_F(redis_cluster_topology, is_open_once_each_master_is_connected) {
+  pass();
+  tell("n1", two_masters);
+  EXPECT_FALSE(is_open());
+  greet("m1");
+  EXPECT_FALSE(is_open());
+  greet("m2");
+  EXPECT_TRUE(is_open());
+  EXPECT_EQ(host_of("x"), "m2");
+  EXPECT_EQ(host_of("holdfast:n"), "m1");
+}
+
+TEST_F(redis_cluster_topology, nodes_are_left_once_all_masters_are_connected) {
+  settle(two_masters);
+  pass(10s);
+  for (const char* host : {"n1", "n2", "n3", "n4"}) EXPECT_TRUE(lines_to(host).empty()) << host;
+}
+
+TEST_F(redis_cluster_topology, an_announced_address_is_translated_by_the_map) {
+  where.map = {{{"m1", 6379, {}}, {"reached", 6379, {}}}};
+  pass();
+  tell("n1", one_master);
+  EXPECT_TRUE(lines_to("m1").empty());
+  greet("reached");
+  EXPECT_TRUE(is_open());
+}
+
+TEST_F(redis_cluster_topology, a_server_that_is_no_node_is_a_wrong_url) {
+  pass();
+  answer("n1", "-ERR This instance has cluster support disabled\r\n");
+  EXPECT_EQ(why_not_open().code, errc::bad_url);
+  EXPECT_NE(why_not_open().text.find("open it as redis://"), std::string::npos);
+}
+
+TEST_F(redis_cluster_topology, a_user_without_the_right_to_ask_is_refused) {
+  pass();
+  answer("n1", "-NOPERM this user has no permissions to run the 'cluster|nodes' command\r\n");
+  EXPECT_EQ(why_not_open().code, errc::refused);
+}
+
+TEST_F(redis_cluster_topology, nodes_that_do_not_answer_are_named_when_the_time_is_over) {
+  pass();
+  EXPECT_FALSE(why_not_open().code);
+  EXPECT_EQ(why_not_open(true).text, "no node of the cluster answers");
+  net.close(lines_to("n1").front());
+  EXPECT_FALSE(why_not_open().code);
+  EXPECT_EQ(why_not_open(true).code, errc::unavailable);
+  EXPECT_EQ(why_not_open(true).text, "no node of the cluster can be queried: n1:6379 (closed)");
+}
+
+TEST_F(redis_cluster_topology, an_answer_that_cannot_be_read_is_none) {
+  pass();
+  tell("n1", "it works");
+  EXPECT_FALSE(is_open());
+  EXPECT_NE(why_not_open(true).text.find("n1:6379 (its answer to CLUSTER NODES cannot be read)"),
+            std::string::npos);
+}
+
+TEST_F(redis_cluster_topology, a_slot_without_a_master_is_named_when_the_time_is_over) {
+  pass();
+  tell("n1", "a m1:6379@1 master - 0 0 1 connected 0-7 9-16383\n");
+  greet("m1");
+  EXPECT_FALSE(is_open());
+  EXPECT_FALSE(why_not_open().code);
+  EXPECT_NE(why_not_open(true).text.find("serves the slot 8;"), std::string::npos)
+      << why_not_open(true).text;
+}
+
+TEST_F(redis_cluster_topology, a_master_that_cannot_be_reached_is_named_with_the_option) {
+  pass();
+  tell("n1", one_master);
+  EXPECT_EQ(why_not_open(true).code, errc::unavailable);
+  net.close(lines_to("m1").front(), {errc::unavailable, "connection refused"});
+  EXPECT_FALSE(why_not_open().code) << "it may be replaced";
+  EXPECT_EQ(why_not_open(true).text,
+            "the master at m1:6379, as the cluster announces it: connection refused; where this "
+            "client reaches it elsewhere, give ?map=m1:6379=host:port");
+}
+
+TEST_F(redis_cluster_topology, a_master_that_rejects_the_client_is_named_at_once) {
+  pass();
+  tell("n1", one_master);
+  const std::size_t line = lines_to("m1").front();
+  net.open(line);
+  net.received(line);
+  net.reply(line, "-NOAUTH Authentication required.\r\n");
+  EXPECT_EQ(why_not_open().code, errc::refused);
+  EXPECT_TRUE(why_not_open().text.starts_with("the master at m1:6379, as the cluster"));
+  EXPECT_EQ(why_not_open().text.find("?map="), std::string::npos);
+}
+
+TEST_F(redis_cluster_topology,
+       a_slot_follows_its_own_master_though_the_new_one_has_no_newer_epoch) {
+  settle(two_masters);
+  redirect("x", not_executed::moved, "MOVED 16287 m1:6379");
+  pass(10ms);
+  tell_all(x_at_the_first);
+  EXPECT_EQ(host_of("x"), "m1");
+}
+
+TEST_F(redis_cluster_topology, a_late_answer_of_another_master_moves_no_slot) {
+  settle(two_masters);
+  redirect("holdfast:n", not_executed::moved, "MOVED 16287 m1:6379");
+  pass(10ms);
+  tell_all(x_at_the_first);
+  EXPECT_EQ(host_of("x"), "m2");
+}
+
+TEST_F(redis_cluster_topology, a_slot_that_is_only_on_its_way_makes_no_node_be_asked) {
+  settle(two_masters);
+  const std::string before = hosts();
+  redirect("x", not_executed::ask, "ASK 16287 m1:6379");
+  pass(1s);
+  EXPECT_EQ(hosts(), before);
+  redirect("x", not_executed::moved, "MOVED 16287 m1:6379");
+  pass(10ms);
+  EXPECT_NE(hosts(), before);
+}
+
+TEST_F(redis_cluster_topology, is_unavailable_while_a_master_with_slots_is) {
+  settle(two_masters);
+  EXPECT_FALSE(over.is_unavailable());
+  EXPECT_TRUE(over.status().connected);
+  net.close(lines_to("m2").front());
+  EXPECT_TRUE(over.is_unavailable());
+  const seam::connection_status s = over.status();
+  EXPECT_FALSE(s.connected);
+  EXPECT_EQ(s.trouble.text, "m2:6379: no connection: closed");
+  EXPECT_EQ(s.last_failure, "m2:6379 0 ms ago: closed");
+}
+
+}  // namespace
+}  // namespace holdfast::redis
