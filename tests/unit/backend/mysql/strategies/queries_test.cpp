@@ -57,9 +57,9 @@ TEST(mysql_list, is_sorted_and_has_a_lock_that_is_in_two_pages_once) {
   holders_found to;
   t.s->inspect("", to);
   EXPECT_TRUE(t.awaits(0, " UNION ALL "));
-  const auto row_of = [](const char* name, const char* owner, const char* number, bool is_member) {
+  const auto row_of = [](const char* name, const char* owner, const char* drawn, bool is_member) {
     const std::optional<std::string> permits = is_member ? std::optional<std::string>("0") : sql_null;
-    return mysql::sql_row{name, owner, number, "", "", "0", "0", "0", permits, permits, ""};
+    return mysql::sql_row{name, owner, drawn, "", "", "0", "0", "0", permits, permits, ""};
   };
   t.reply(0, rows({row_of("b", "old", "1", false), row_of("a", "z", "2", false),
                    row_of("c", "r2", "7", true), row_of("c", "r1", "7", true),

@@ -35,10 +35,10 @@ TEST(mysql_error, means_the_same_for_every_user) {
        {2027, errc::refused},     {1143, errc::refused},     {1146, errc::refused},
        {1054, errc::mismatch},    {1290, errc::unavailable}, {1036, errc::unavailable},
        {1114, errc::unavailable}, {1021, errc::unavailable}, {1205, errc::unavailable}};
-  for (const auto& [number, code] : meanings) {
-    const base::failure why = mysql::explain(number, "words");
-    EXPECT_EQ(why.code, code) << number;
-    EXPECT_NE(why.text.find("); "), std::string::npos) << number << " has a remedy";
+  for (const auto& [value, code] : meanings) {
+    const base::failure why = mysql::explain(value, "words");
+    EXPECT_EQ(why.code, code) << value;
+    EXPECT_NE(why.text.find("); "), std::string::npos) << value << " has a remedy";
   }
 }
 
