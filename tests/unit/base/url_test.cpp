@@ -43,8 +43,8 @@ TEST(url, is_refused_when_empty_or_longer_than_8192_bytes) {
 
 TEST(url, has_a_scheme_of_small_letters_digits_and_three_marks) {
   EXPECT_EQ(url::parse("az09+-.://h").scheme(), "az09+-.");
-  for (const char* const text : {"0a://h", "`a://h", "{a://h", "a`://h", "a{://h", "a_://h",
-                                 "a/://h", "aB://h", "a,://h"})
+  for (const char* const text :
+       {"0a://h", "`a://h", "{a://h", "a`://h", "a{://h", "a_://h", "a/://h", "aB://h", "a,://h"})
     EXPECT_NE(refusal(text).find("scheme"), std::string::npos) << text;
 }
 
@@ -121,9 +121,9 @@ TEST(url, names_the_part_that_is_wrong) {
   EXPECT_NE(refusal("redis://h?x").find("name=value"), std::string::npos);
   EXPECT_NE(refusal("redis://h?=x").find("name=value"), std::string::npos);
   EXPECT_NE(refusal("redis://h?x=1&x=2").find("twice"), std::string::npos);
-  for (const char* const text : {"redis://h?x=%0a", "redis://h?x=%1f", "redis://h?x=%7f",
-                                 "redis://h?%1f=x", "redis://h/%1f", "redis://u%1f@h",
-                                 "redis://u:%1f@h", "redis://h%1f"})
+  for (const char* const text :
+       {"redis://h?x=%0a", "redis://h?x=%1f", "redis://h?x=%7f", "redis://h?%1f=x", "redis://h/%1f",
+        "redis://u%1f@h", "redis://u:%1f@h", "redis://h%1f"})
     EXPECT_NE(refusal(text).find("control"), std::string::npos) << text;
   EXPECT_NE(refusal("redis://h/%g0").find("path"), std::string::npos);
   EXPECT_NE(refusal("redis://h#x").find("%23"), std::string::npos);
@@ -294,8 +294,8 @@ TEST_F(a_password_file, is_refused_when_empty_or_missing) {
 }
 
 TEST(url, takes_one_password_only) {
-  for (const char* const option : {"password=canary", "password-file=/nowhere",
-                                   "password-env=URL_TEST_SECRET"})
+  for (const char* const option :
+       {"password=canary", "password-file=/nowhere", "password-env=URL_TEST_SECRET"})
     EXPECT_NE(refusal("redis://u:canary@h?" + std::string(option)).find("given twice"),
               std::string::npos)
         << option;

@@ -95,7 +95,9 @@ TEST(optimistic_table_arguments, of_a_row_are_exactly_the_columns_of_the_key) {
                                 {"other", std::string("a")}}};
   for (const sql_columns& key : wrong) {
     EXPECT_EQ(error_of_guard([&] { return stock.read(key); }), errc::bad_option);
-    EXPECT_EQ(error_of_guard([&] { return stock.write(key, "1", {{"left", nullptr}}); }),
+    EXPECT_EQ(error_of_guard([&] {
+                return stock.write(key, "1", {{"left", nullptr}});
+              }),
               errc::bad_option);
   }
   EXPECT_EQ(error_of_guard([&] { return stock.read(whole); }), of_no_connection);
@@ -149,18 +151,17 @@ TEST(mysql_connection_arguments, are_read_before_a_connection_is_opened) {
     const char* where;
     errc code;
     const char* text;
-  } refused[] =
-      {{"redis://h/d", errc::bad_url, "the scheme is not mysql:"},
-       {"mysql://h1,h2/d", errc::bad_url, "name one host"},
-       {"mysql:///d", errc::bad_url, "name a host"},
-       {"mysql://h/d?socket=/run/s", errc::bad_url, "the URL names another host"},
-       {"mysql:///d?socket=/run/s&tls=1", errc::bad_option, "a Unix socket has no TLS"},
-       {"mysql://localhost/d?socket=/run/s&tls-ca=/x", errc::bad_option,
-        "a Unix socket has no TLS"},
-       {"mysql://127.0.0.1/d?strategy=row", errc::bad_option, "no option \"strategy\""},
-       {"mysql://127.0.0.1/d?connect-timeout=x", errc::bad_option, "connect-timeout"},
-       {"mysql://127.0.0.1/d?op-timeout=x", errc::bad_option, "op-timeout"},
-       {"mysql://127.0.0.1/d?tls=x", errc::bad_option, "tls"}};
+  } refused[] = {{"redis://h/d", errc::bad_url, "the scheme is not mysql:"},
+                 {"mysql://h1,h2/d", errc::bad_url, "name one host"},
+                 {"mysql:///d", errc::bad_url, "name a host"},
+                 {"mysql://h/d?socket=/run/s", errc::bad_url, "the URL names another host"},
+                 {"mysql:///d?socket=/run/s&tls=1", errc::bad_option, "a Unix socket has no TLS"},
+                 {"mysql://localhost/d?socket=/run/s&tls-ca=/x", errc::bad_option,
+                  "a Unix socket has no TLS"},
+                 {"mysql://127.0.0.1/d?strategy=row", errc::bad_option, "no option \"strategy\""},
+                 {"mysql://127.0.0.1/d?connect-timeout=x", errc::bad_option, "connect-timeout"},
+                 {"mysql://127.0.0.1/d?op-timeout=x", errc::bad_option, "op-timeout"},
+                 {"mysql://127.0.0.1/d?tls=x", errc::bad_option, "tls"}};
   for (const auto& each : refused) {
     try {
       (void)mysql_connection::open(each.where);

@@ -54,8 +54,8 @@ TEST(mysql_values, are_literals_that_no_byte_can_end) {
   EXPECT_EQ(literal(0.5), "5e-01");
   EXPECT_EQ(literal(std::string("a'\xff")), "_utf8mb4 x'6127ff'");
   EXPECT_EQ(literal(std::vector{std::byte{0x0a}, std::byte{0xf0}}), "x'0af0'");
-  for (const double value : {std::numeric_limits<double>::infinity(),
-                             std::numeric_limits<double>::quiet_NaN()})
+  for (const double value :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
     EXPECT_THROW(literal(value), lock_error);
 }
 

@@ -119,18 +119,17 @@ TEST_F(mysql_insert, names_of_locks_are_bytes_or_text_in_utf8) {
 
 TEST_F(mysql_insert, a_time_has_microseconds) {
   EXPECT_EQ(opened_with_columns(with_column(4, {"update_time", "datetime", "6"})), errc{}) << text;
-  for (const mysql::sql_row& other :
-       {mysql::sql_row{"update_time", "timestamp", "0"},
-        mysql::sql_row{"update_time", "datetime", "3"},
-        mysql::sql_row{"update_time", "time", "6"}}) {
+  for (const mysql::sql_row& other : {mysql::sql_row{"update_time", "timestamp", "0"},
+                                      mysql::sql_row{"update_time", "datetime", "3"},
+                                      mysql::sql_row{"update_time", "time", "6"}}) {
     EXPECT_EQ(opened_with_columns(with_column(4, other)), errc::mismatch) << *other[1];
     EXPECT_NE(text.find("without microseconds"), text.npos) << text;
   }
 }
 
 TEST_F(mysql_insert, a_unique_key_is_of_the_whole_name_and_of_nothing_else) {
-  for (const sql_reply& other :
-       {sql_reply(), rows({{"id", "0"}}), rows({{"resource", "1"}}), rows({{"id,resource", "0"}})}) {
+  for (const sql_reply& other : {sql_reply(), rows({{"id", "0"}}), rows({{"resource", "1"}}),
+                                 rows({{"id,resource", "0"}})}) {
     EXPECT_EQ(opened_with({columns(), other, {}}), errc::mismatch);
     EXPECT_NE(text.find("ALTER TABLE locks ADD UNIQUE KEY (resource)"), text.npos) << text;
   }

@@ -25,7 +25,8 @@ TEST(mysql_holders, of_a_row_have_all_that_the_row_has) {
   holders_found to;
   t.s->holders("job", to);
   EXPECT_TRUE(t.awaits(0, "WHERE name=x'6a6f62' AND expires_at>UTC_TIMESTAMP(6)"));
-  t.reply(0, rows({{"job", "o1", "5", "a note", "web7", "42", "2500999", "1000999", sql_null, sql_null},
+  t.reply(0, rows({{"job", "o1", "5", "a note", "web7", "42", "2500999", "1000999", sql_null,
+                    sql_null},
                    {"job", "g3", "-1", "", "", "0", "-5", sql_null, "1", "0"},
                    {"job", "o2", "9007199254740993", "", "", "0", "0", "0", "2", "5"}}));
   ASSERT_TRUE(to.result && to.result->size() == 3);
@@ -58,7 +59,8 @@ TEST(mysql_list, is_sorted_and_has_a_lock_that_is_in_two_pages_once) {
   t.s->inspect("", to);
   EXPECT_TRUE(t.awaits(0, " UNION ALL "));
   const auto row_of = [](const char* name, const char* owner, const char* drawn, bool is_member) {
-    const std::optional<std::string> permits = is_member ? std::optional<std::string>("0") : sql_null;
+    const std::optional<std::string> permits =
+        is_member ? std::optional<std::string>("0") : sql_null;
     return mysql::sql_row{name, owner, drawn, "", "", "0", "0", "0", permits, permits, ""};
   };
   t.reply(0, rows({row_of("b", "old", "1", false), row_of("a", "z", "2", false),
@@ -77,7 +79,8 @@ TEST(mysql_list, reads_a_further_page_after_a_thousand_rows) {
   t.s->inspect("", to);
   sql_reply page;
   for (int i = 0; i < 999; ++i)
-    page.rows.push_back({std::to_string(i), "o", "1", "", "", "0", "0", "0", sql_null, sql_null, "time"});
+    page.rows.push_back(
+        {std::to_string(i), "o", "1", "", "", "0", "0", "0", sql_null, sql_null, "time"});
   page.rows.push_back({"the last", "o", "1", "", "", "0", "0", "0", sql_null, sql_null, "time"});
   t.reply(0, page);
   ASSERT_FALSE(to.result);

@@ -119,7 +119,8 @@ TEST_F(mysql_row_members, a_permit_of_a_lock_that_a_writer_has_is_a_mismatch) {
   lock_row({"another", "5000000", "0"});
   reply_to("ROLLBACK", {});
   EXPECT_EQ(t.sink.take(), refused(errc::mismatch));
-  EXPECT_NE(t.sink.reason.find("use it as a lock, and it was requested as a semaphore of 3 permits"),
+  EXPECT_NE(t.sink.reason.find(
+                "use it as a lock, and it was requested as a semaphore of 3 permits"),
             std::string::npos)
       << t.sink.reason;
 }

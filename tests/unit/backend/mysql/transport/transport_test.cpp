@@ -191,8 +191,10 @@ TEST(mysql_transport, another_server_is_chosen_when_the_primary_is_lost) {
 
 // Two readings of one uptime, which counts whole seconds, may differ.
 TEST(mysql_transport, a_server_is_the_same_while_its_start_differs_by_three_seconds_at_most) {
-  const std::pair<const char*, const char*> sent[] =
-      {{"97", "KILL 100"}, {"96", "DO 0"}, {"103", "KILL 100"}, {"104", "DO 0"}};
+  const std::pair<const char*, const char*> sent[] = {{"97", "KILL 100"},
+                                                      {"96", "DO 0"},
+                                                      {"103", "KILL 100"},
+                                                      {"104", "DO 0"}};
   for (const auto& [uptime, statement] : sent) {
     server_fixture t("row");
     t.open();
@@ -300,9 +302,8 @@ TEST(mysql_transport, a_lost_connection_and_its_return_are_reported_and_logged) 
   EXPECT_EQ(status().reconnects, 1u);
   EXPECT_EQ(t.over.out_since(), base::never);
   set_log_hook(nullptr);
-  EXPECT_EQ(lines,
-            "the connection to mysql://server/test is lost: reset by the network\n"
-            "connected to mysql://server/test again after 3 s\n");
+  EXPECT_EQ(lines, "the connection to mysql://server/test is lost: reset by the network\n"
+                   "connected to mysql://server/test again after 3 s\n");
 }
 
 TEST(mysql_transport, a_server_that_never_answers_is_unavailable_after_the_op_timeout) {

@@ -292,9 +292,8 @@ TEST(zookeeper_grading, rights_of_everybody_to_create_are_those_to_delete) {
     f.tree.open = {"a", "b", "c", "d", "e"};
   });
   EXPECT_TRUE(has(open, "has d at a, b, c, d, e)")) << open.why;
-  const finding many = spoiled("acl", [](ensemble_facts& f) {
-    f.tree.open = {"a", "b", "c", "d", "e", "f"};
-  });
+  const finding many =
+      spoiled("acl", [](ensemble_facts& f) { f.tree.open = {"a", "b", "c", "d", "e", "f"}; });
   EXPECT_TRUE(has(many, "has d at a, b, c, d, e ...)")) << many.why;
   const finding at_root = spoiled("acl", [](ensemble_facts& f) {
     f.tree.acl = {{31, "world", "anyone"}};
@@ -313,8 +312,7 @@ TEST(zookeeper_grading, sequences_come_close_to_their_limit) {
   EXPECT_EQ(at(2'000'000'000).grade, warn);
   EXPECT_EQ(at(2'147'473'646).grade, warn);
   EXPECT_EQ(at(2'147'473'647).grade, bad);
-  EXPECT_EQ(at(5).why,
-            "job has had 5 nodes of at most 2147483647; no other lock has had more");
+  EXPECT_EQ(at(5).why, "job has had 5 nodes of at most 2147483647; no other lock has had more");
   EXPECT_EQ(zookeeper_finding(sound_ensemble(), "sequences").why, "no lock has been used yet");
   const finding some = spoiled("sequences", [](ensemble_facts& f) {
     f.tree.sequence = 5;
@@ -330,10 +328,11 @@ TEST(zookeeper_grading, sequences_come_close_to_their_limit) {
 
 TEST(zookeeper_grading, counts_the_locks_under_the_root) {
   const auto nodes = [](bool are_all) {
-    return spoiled("nodes", [&](ensemble_facts& f) {
-             f.tree.locks = 3;
-             f.tree.are_all = are_all;
-           })
+    return spoiled("nodes",
+                   [&](ensemble_facts& f) {
+                     f.tree.locks = 3;
+                     f.tree.are_all = are_all;
+                   })
         .why;
   };
   EXPECT_EQ(nodes(true), "3 locks are under /locks, and nothing else");
@@ -342,9 +341,8 @@ TEST(zookeeper_grading, counts_the_locks_under_the_root) {
 
 TEST(zookeeper_grading, a_clock_may_differ_by_a_second_and_half_of_the_round_trip) {
   const auto clock = [](duration offset) {
-    return spoiled("clock", [&](ensemble_facts& f) {
-      f.tree.clock = {.offset = offset, .trip = 2ms};
-    });
+    return spoiled("clock",
+                   [&](ensemble_facts& f) { f.tree.clock = {.offset = offset, .trip = 2ms}; });
   };
   EXPECT_EQ(clock(1001ms).grade, good);
   EXPECT_EQ(clock(1002ms).grade, warn);

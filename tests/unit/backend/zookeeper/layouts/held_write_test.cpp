@@ -75,8 +75,7 @@ TEST_F(zookeeper_held_write, that_is_refused_names_the_node_and_the_reason) {
   } cases[] = {{error::no_node, errc::refused, "there is no node /r; create it"},
                {error::bad_version, errc::mismatch, "/r has changed since it was read"},
                {error::bad_arguments, errc::refused, "/r is not a path"},
-               {error::no_auth, errc::refused,
-                "the ACL of /r refuses this user; it needs w there"},
+               {error::no_auth, errc::refused, "the ACL of /r refuses this user; it needs w there"},
                {error::quota_exceeded, errc::refused, "the quota of the path above /r is used up"}};
   for (const auto& c : cases) {
     const base::failure why = refused_with(error::ok, c.code);

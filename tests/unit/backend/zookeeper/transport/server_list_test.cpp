@@ -46,10 +46,9 @@ TEST_F(zookeeper_servers, have_no_pause_after_a_success) {
 TEST_F(zookeeper_servers, are_in_another_order_for_another_client) {
   std::set<std::string> firsts;
   for (int i = 0; i < 50; ++i)
-    firsts.insert(
-        zookeeper::server_list({{"a", 1, {}}, {"b", 1, {}}, {"c", 1, {}}}, 100ms, env)
-            .current()
-            .host);
+    firsts.insert(zookeeper::server_list({{"a", 1, {}}, {"b", 1, {}}, {"c", 1, {}}}, 100ms, env)
+                      .current()
+                      .host);
   EXPECT_EQ(firsts.size(), 3u);
 }
 

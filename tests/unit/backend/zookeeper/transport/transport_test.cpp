@@ -194,9 +194,8 @@ TEST_F(zookeeper_transport, reports_and_logs_an_outage_and_its_end) {
   EXPECT_EQ(status().last_failure, "reset by the network");
   EXPECT_EQ(status().reconnects, 1u);
   set_log_hook(nullptr);
-  EXPECT_EQ(lines,
-            "the connection to zookeeper://a,b is lost: reset by the network\n"
-            "connected to zookeeper://a,b again after 50 ms\n");
+  EXPECT_EQ(lines, "the connection to zookeeper://a,b is lost: reset by the network\n"
+                   "connected to zookeeper://a,b again after 50 ms\n");
 }
 
 }  // namespace
