@@ -1,5 +1,5 @@
-// Arguments that a guard or an optimistic table refuses before it sends a statement, and the error of
-// an empty connection for those that it accepts.
+// Arguments that a guard or a table refuses before it sends a statement, and the error of an empty
+// connection for those that it accepts.
 #include <gtest/gtest.h>
 #include <holdfast/error.hpp>
 #include <holdfast/mysql.hpp>
