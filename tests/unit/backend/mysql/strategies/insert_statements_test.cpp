@@ -1,4 +1,4 @@
-// The statements of strategy `insert`, for tables with and without the columns that may be left out.
+// The statements of strategy `insert`, for tables with and without their optional columns.
 #include "backend/mysql/strategies/insert/statements.hpp"
 
 #include <gtest/gtest.h>
