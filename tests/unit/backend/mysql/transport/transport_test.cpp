@@ -161,6 +161,27 @@ TEST(mysql_transport, servers_of_which_none_can_be_used_are_all_named) {
   EXPECT_NE(text.find("server1:3306: nobody listens"), text.npos) << text;
 }
 
+TEST(mysql_transport, servers_that_refuse_for_one_reason_are_a_refusal) {
+  for (const errc second : {errc::refused, errc::unavailable}) {
+    server_fixture t("row", 2);
+    const auto end = [&](std::size_t i, errc why) {
+      t.run([&](time_point now, event_queue& e) {
+        t.connections[i]->events->on_closed({why, "denied"}, now, e);
+      });
+    };
+    t.net.while_blocked = [&] {
+      end(0, errc::refused);
+      end(1, second);
+    };
+    try {
+      t.over.open();
+      ADD_FAILURE() << "it was opened";
+    } catch (const lock_error& e) {
+      EXPECT_EQ(e.code(), second);
+    }
+  }
+}
+
 TEST(mysql_transport, another_server_is_chosen_when_the_primary_becomes_read_only) {
   server_fixture t("row", 2);
   t.open();
@@ -256,6 +277,27 @@ TEST(mysql_transport, the_pause_before_each_further_attempt_to_connect_is_double
   t.greet(made - 1);
   t.cut(made - 1);
   EXPECT_EQ(t.connections.size(), made + 1) << "after a connection the pauses begin again";
+}
+
+TEST(mysql_transport, a_server_that_refuses_for_good_is_connected_to_by_demand_alone) {
+  for (const errc why : {errc::refused, errc::unsupported, errc::bad_option, errc::mismatch}) {
+    server_fixture t("row");
+    t.open();
+    t.cut(0);
+    const auto refuse = [&] {
+      t.run([&](time_point now, event_queue& e) {
+        t.connections.back()->events->on_closed({why, "denied"}, now, e);
+      });
+    };
+    ASSERT_EQ(t.connections.size(), 2u);
+    refuse();
+    t.pass(10s);
+    EXPECT_EQ(t.connections.size(), 2u) << make_error_code(why).message();
+    t.acquire(false);
+    ASSERT_EQ(t.connections.size(), 3u);
+    refuse();
+    EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(why).message() + ' ');
+  }
 }
 
 TEST(mysql_transport, a_retry_that_is_due_now_ends_the_pause) {
