@@ -36,6 +36,26 @@ TEST(errc, every_code_equals_a_condition_of_the_standard_library) {
   }
 }
 
+TEST(errc, a_number_that_is_no_code_has_no_meaning) {
+  const std::error_code unknown(999, holdfast::error_category());
+  EXPECT_EQ(unknown.message(), "unknown error");
+  for (const outcome o : {outcome::busy, outcome::unavailable, outcome::lost, outcome::usage})
+    EXPECT_NE(unknown, o);
+  EXPECT_NE(unknown, std::errc::timed_out);
+  EXPECT_EQ(unknown, std::error_condition(999, holdfast::error_category()));
+}
+
+TEST(errc, each_outcome_has_a_word) {
+  const auto word = [](outcome o) { return make_error_condition(o).message(); };
+  EXPECT_EQ(word(outcome::busy), "busy");
+  EXPECT_EQ(word(outcome::unavailable), "unavailable");
+  EXPECT_EQ(word(outcome::lost), "lost");
+  EXPECT_EQ(word(outcome::usage), "wrong use");
+  EXPECT_EQ(holdfast::outcome_category().message(99), "unknown outcome");
+  EXPECT_STREQ(holdfast::outcome_category().name(), "holdfast outcome");
+  EXPECT_STREQ(holdfast::error_category().name(), "holdfast");
+}
+
 TEST(lock_error, names_the_operation_the_lock_the_backend_and_the_remedy) {
   const lock_error e(errc::refused, {"acquire", "nightly", "file:///x", "the disk is full"});
   const std::string text = e.what();

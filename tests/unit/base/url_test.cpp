@@ -7,7 +7,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/percent.hpp"
 #include "base/secret.hpp"
 
 namespace {
@@ -30,7 +34,19 @@ std::string refusal(std::string_view text) {
   return {};
 }
 
-TEST(url, is_the_file_backend_when_empty) {}
+TEST(url, is_refused_when_empty_or_longer_than_8192_bytes) {
+  EXPECT_NE(refusal("").find("the URL is empty"), std::string::npos);
+  const std::string longest = "redis://" + std::string(8184, 'a');
+  EXPECT_EQ(url::parse(longest).endpoints()[0].host.size(), 8184u);
+  EXPECT_NE(refusal(longest + 'a').find("8192 bytes"), std::string::npos);
+}
+
+TEST(url, has_a_scheme_of_small_letters_digits_and_three_marks) {
+  EXPECT_EQ(url::parse("az09+-.://h").scheme(), "az09+-.");
+  for (const char* const text :
+       {"0a://h", "`a://h", "{a://h", "a`://h", "a{://h", "a_://h", "a/://h", "aB://h", "a,://h"})
+    EXPECT_NE(refusal(text).find("scheme"), std::string::npos) << text;
+}
 
 TEST(url, has_all_its_parts) {
   const url u = url::parse("redis+sentinel://me:s%40crt@a:1,[::1]:26379,c/my%2Fmaster?x=1&y=a%26b");
@@ -105,10 +121,123 @@ TEST(url, names_the_part_that_is_wrong) {
   EXPECT_NE(refusal("redis://h?x").find("name=value"), std::string::npos);
   EXPECT_NE(refusal("redis://h?=x").find("name=value"), std::string::npos);
   EXPECT_NE(refusal("redis://h?x=1&x=2").find("twice"), std::string::npos);
-  EXPECT_NE(refusal("redis://h?x=%0a").find("control"), std::string::npos);
+  for (const char* const text :
+       {"redis://h?x=%0a", "redis://h?x=%1f", "redis://h?x=%7f", "redis://h?%1f=x", "redis://h/%1f",
+        "redis://u%1f@h", "redis://u:%1f@h", "redis://h%1f"})
+    EXPECT_NE(refusal(text).find("control"), std::string::npos) << text;
   EXPECT_NE(refusal("redis://h/%g0").find("path"), std::string::npos);
   EXPECT_NE(refusal("redis://h#x").find("%23"), std::string::npos);
   EXPECT_NE(refusal("redis://" + std::string(9000, 'a')).find("8192"), std::string::npos);
+}
+
+TEST(url, has_a_port_from_1_to_65535_after_the_colon_of_a_host) {
+  EXPECT_EQ(url::parse("redis://h:1").endpoints()[0].port, 1);
+  EXPECT_EQ(url::parse("redis://h:65535").endpoints()[0].port, 65535);
+  for (const char* const text : {"redis://h:1x", "redis://h:-1", "redis://h:99999999999"})
+    EXPECT_NE(refusal(text).find("a port is not a number"), std::string::npos) << text;
+  EXPECT_NE(refusal("redis://[::1]:").find("a port is missing"), std::string::npos);
+  EXPECT_NE(refusal("redis://[::1]6379").find("after the ']'"), std::string::npos);
+  EXPECT_NE(refusal("redis://[]:1").find("a host is missing"), std::string::npos);
+  EXPECT_NE(refusal("redis://:1").find("a host is missing"), std::string::npos);
+}
+
+TEST(url, has_no_host_with_a_mark_of_a_url_in_it) {
+  for (const char mark : std::string_view("@=&/?#;,")) {
+    const std::string text = "redis://a" + holdfast::base::percent_encode({&mark, 1}) + "b";
+    EXPECT_NE(refusal(text).find("a character in it"), std::string::npos) << text;
+  }
+}
+
+TEST(url, the_last_at_sign_separates_the_password_from_the_hosts) {
+  const url u = url::parse("redis://me:a@b:c@h");
+  EXPECT_EQ(u.user(), "me");
+  EXPECT_EQ(password_of(u), "a@b:c");
+  EXPECT_EQ(u.endpoints()[0].host, "h");
+  EXPECT_NE(refusal("redis://me:canary@").find("a host is missing after the '@'"),
+            std::string::npos);
+}
+
+TEST(url, an_at_sign_after_the_hosts_is_refused) {
+  for (const char* const text : {"redis://h/a@b", "redis://h?x=a@b"})
+    EXPECT_NE(refusal(text).find("an '@' after the hosts"), std::string::npos) << text;
+  EXPECT_EQ(url::parse("file:///a@b?x=c@d").path(), "/a@b");
+}
+
+TEST(url, shows_a_password_as_stars_where_it_was) {
+  EXPECT_EQ(url::parse("redis://u:pw@h:1/3").text(), "redis://u:***@h:1/3");
+  EXPECT_EQ(url::parse("redis://:pw@h").text(), "redis://:***@h");
+  EXPECT_EQ(url::parse("mysql://u:@h/d").text(), "mysql://u@h/d") << "it has no password";
+  EXPECT_EQ(url::parse("redis://h?password=pw").text(), "redis://h?password=***");
+  EXPECT_EQ(url::parse("redis://h?ttl=5s&password=pw").text(), "redis://h?ttl=5s&password=***");
+}
+
+TEST(url, shows_stars_where_a_piece_of_a_password_may_have_slipped_in) {
+  const std::pair<const char*, const char*> shown[] =
+      {{"zookeeper://word@h", "zookeeper://***@h"},
+       {"redis://word@h", "redis://***@h"},
+       {"mysql://word@h", "mysql://word@h"},
+       {"redis://h/word", "redis://h/***"},
+       {"rediss://h/word", "rediss://h/***"},
+       {"rediss://h/15", "rediss://h/15"},
+       {"redis+sentinel://h/main", "redis+sentinel://h/main"},
+       {"redis+unix:/run/s", "redis+unix:/run/s"},
+       {"redis+unix:/run/w@s", "redis+unix:/***@s"},
+       {"redis:word", "redis:***"},
+       {"mysql:/word", "mysql:/***"},
+       {"mysql:///word@d", "mysql:///***@d"},
+       {"file:///u:word@h/x", "file:///***@h/x"},
+       {"file:///srv/me@home", "file:///srv/me%40home"},
+       {"memory:word@x", "memory:word%40x"},
+       {"redis://h?passwrd=word", "redis://h?passwrd=***"},
+       {"redis://h?ttl=5s?password=word", "redis://h?ttl=***"},
+       {"file:///x?ttl=5s@word", "file:///x?ttl=***"},
+       {"file:///x?azAZ09-_=word", "file:///x?azAZ09-_=***"}};
+  for (const auto& [text, expected] : shown) EXPECT_EQ(url::parse(text).text(), expected) << text;
+  for (const char mark : std::string_view("@[`{/:.")) {
+    const std::string option = 'a' + holdfast::base::percent_encode({&mark, 1});
+    EXPECT_EQ(url::parse("file:///x?" + option + "=1").text(), "file:///x?***=***") << option;
+  }
+}
+
+TEST(url, of_one_server_has_the_user_the_password_and_the_path) {
+  const url all = url::parse("redis+sentinel://u:pw@a,b/3?ttl=5s");
+  const url one = holdfast::secret_access::of_server(all, "redis", {"c", 7});
+  EXPECT_EQ(one.text(), "redis://u:***@c:7/3");
+  EXPECT_EQ(password_of(one), "pw");
+  const url in_query = url::parse("redis+sentinel://u@a/3?password=pw");
+  EXPECT_EQ(holdfast::secret_access::of_server(in_query, "redis", {"c", 0}).text(),
+            "redis://u@c/3?password=***");
+}
+
+TEST(url, with_a_password_has_no_other_source_of_one) {
+  ::setenv("URL_TEST_SECRET", "first", 1);
+  const url of_variable = url::parse("redis://u@h:1/3?password-env=URL_TEST_SECRET&ttl=5s");
+  const url edited = of_variable.with("password", "second");
+  EXPECT_EQ(edited.text(), "redis://u@h:1/3?ttl=5s&password=***");
+  EXPECT_EQ(password_of(edited), "second");
+  EXPECT_TRUE(edited.secret_variables().empty());
+  const url by_variable = url::parse("redis://u:pw@h").with("password-env", "URL_TEST_SECRET");
+  EXPECT_EQ(password_of(by_variable), "first");
+  EXPECT_EQ(by_variable.secret_variables(), std::vector<std::string>{"URL_TEST_SECRET"});
+  ::unsetenv("URL_TEST_SECRET");
+}
+
+TEST(url, with_another_option_keeps_the_password_and_the_variables) {
+  ::setenv("URL_TEST_SECRET", "canary", 1);
+  const url plain = url::parse("redis+sentinel://h/m?password-env=URL_TEST_SECRET");
+  const url edited = plain.with("sentinel-password-env", "OTHER").with("ttl", "5s");
+  ::unsetenv("URL_TEST_SECRET");
+  EXPECT_EQ(password_of(edited), "canary");
+  EXPECT_EQ(edited.secret_variables(), (std::vector<std::string>{"URL_TEST_SECRET", "OTHER"}));
+  EXPECT_EQ(url::parse("redis://u:pw@h").with("ttl", "5s").text(), "redis://u:***@h?ttl=5s");
+  EXPECT_EQ(url::parse("redis://h?password=pw").with("ttl", "5s").text(),
+            "redis://h?ttl=5s&password=***");
+  EXPECT_THROW(static_cast<void>(plain.with("", "x")), lock_error);
+}
+
+TEST(url, names_the_variable_of_the_sentinels_password) {
+  const url u = url::parse("redis+sentinel://h/m?sentinel-password-env=URL_TEST_OTHER");
+  EXPECT_EQ(u.secret_variables(), std::vector<std::string>{"URL_TEST_OTHER"});
 }
 
 TEST(url, takes_a_password_from_the_environment_and_names_the_variable) {
@@ -116,6 +245,8 @@ TEST(url, takes_a_password_from_the_environment_and_names_the_variable) {
   const url u = url::parse("redis://h?password-env=URL_TEST_SECRET");
   EXPECT_EQ(password_of(u), "canary");
   EXPECT_EQ(u.secret_variables(), std::vector<std::string>{"URL_TEST_SECRET"});
+  ::setenv("URL_TEST_SECRET", "", 1);
+  EXPECT_NE(refusal("redis://h?password-env=URL_TEST_SECRET").find("not set"), std::string::npos);
   ::unsetenv("URL_TEST_SECRET");
   EXPECT_NE(refusal("redis://h?password-env=URL_TEST_SECRET").find("not set"), std::string::npos);
 }
@@ -134,12 +265,27 @@ class a_password_file : public ::testing::Test {
 TEST_F(a_password_file, is_read_without_its_last_newline) {
   write("canary\n");
   EXPECT_EQ(password_of(url::parse("redis://h?password-file=" + path)), "canary");
+  write("canary\n\n");
+  EXPECT_EQ(password_of(url::parse("redis://h?password-file=" + path)), "canary\n");
+}
+
+TEST_F(a_password_file, has_at_most_4096_bytes) {
+  write(std::string(4096, 'x'));
+  EXPECT_EQ(password_of(url::parse("redis://h?password-file=" + path)).size(), 4096u);
+  write(std::string(4097, 'x'));
+  EXPECT_NE(refusal("redis://h?password-file=" + path).find("4096 bytes"), std::string::npos);
+}
+
+TEST_F(a_password_file, is_no_directory) {
+  EXPECT_NE(refusal("redis://h?password-file=/tmp").find("regular file"), std::string::npos);
 }
 
 TEST_F(a_password_file, is_refused_when_others_can_read_it) {
   write("canary\n");
-  ::chmod(path.c_str(), 0640);
-  EXPECT_NE(refusal("redis://h?password-file=" + path).find("chmod 600"), std::string::npos);
+  for (const mode_t mode : {0640u, 0620u, 0610u, 0604u, 0602u, 0601u}) {
+    ::chmod(path.c_str(), mode);
+    EXPECT_NE(refusal("redis://h?password-file=" + path).find("chmod 600"), std::string::npos);
+  }
 }
 
 TEST_F(a_password_file, is_refused_when_empty_or_missing) {
@@ -148,7 +294,11 @@ TEST_F(a_password_file, is_refused_when_empty_or_missing) {
 }
 
 TEST(url, takes_one_password_only) {
-  EXPECT_NE(refusal("redis://u:canary@h?password=canary").find("twice"), std::string::npos);
+  for (const char* const option :
+       {"password=canary", "password-file=/nowhere", "password-env=URL_TEST_SECRET"})
+    EXPECT_NE(refusal("redis://u:canary@h?" + std::string(option)).find("given twice"),
+              std::string::npos)
+        << option;
 }
 
 TEST(url, is_empty_with_an_error_code) {

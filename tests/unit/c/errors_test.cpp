@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -50,6 +51,38 @@ TEST(c_errors, have_the_names_and_groups_of_cpp) {
   EXPECT_STREQ(holdfast_errc_name(18), "unknown");
   EXPECT_EQ(holdfast_errc_group(HOLDFAST_OK), HOLDFAST_GROUP_NONE);
   EXPECT_EQ(holdfast_errc_group(18), HOLDFAST_GROUP_NONE);
+}
+
+TEST(c_errors, have_one_name_each) {
+  const char* const names[] = {"ok",          "timed_out",       "canceled",
+                               "lost",        "not_held",        "would_self_deadlock",
+                               "unavailable", "outcome_unknown", "refused",
+                               "unsupported", "bad_url",         "bad_name",
+                               "bad_option",  "mismatch",        "forked",
+                               "closed",      "exhausted",       "no_quorum"};
+  for (int i = HOLDFAST_OK; i <= HOLDFAST_NO_QUORUM; ++i)
+    EXPECT_STREQ(holdfast_errc_name(i), names[i]);
+  EXPECT_STREQ(holdfast_errc_name(-1), "unknown");
+  EXPECT_EQ(holdfast_errc_group(-1), HOLDFAST_GROUP_NONE);
+}
+
+TEST(c_errors, of_open_know_the_members_that_the_caller_knows) {
+  const auto opens = [](const holdfast_open_options& o) {
+    holdfast_client* c = nullptr;
+    const auto code = holdfast_client_open("memory:", &o, &c, nullptr);
+    holdfast_client_free(c);
+    return code;
+  };
+  // A wrong ttl that a caller of that size does not have.
+  EXPECT_EQ(opens({.size = offsetof(holdfast_open_options, ttl_ms), .ttl_ms = 1}), HOLDFAST_OK);
+  EXPECT_EQ(opens({.size = sizeof(std::size_t), .ttl_ms = 1}), HOLDFAST_OK);
+  EXPECT_EQ(opens({.size = sizeof(std::size_t) - 1}), HOLDFAST_BAD_OPTION);
+  EXPECT_EQ(opens({.size = sizeof(holdfast_open_options) + 1}), HOLDFAST_BAD_OPTION);
+  EXPECT_EQ(opens({.size = sizeof(holdfast_open_options), .ttl_ms = 9'000, .grace_ms = 3'000}),
+            HOLDFAST_OK);
+  EXPECT_EQ(opens({.size = sizeof(holdfast_open_options), .ttl_ms = 9'000, .grace_ms = 3'001}),
+            HOLDFAST_BAD_OPTION)
+      << "above a third of the ttl";
 }
 
 TEST(c_version, begins_with_that_of_the_headers) {
@@ -113,6 +146,10 @@ TEST(c_errors, of_acquire_report_arguments_that_are_wrong) {
   acquire_failure(HOLDFAST_BAD_NAME, c, nullptr);
   acquire_failure(HOLDFAST_BAD_NAME, c, "a\nb");
   holdfast_acquire_options o{.size = sizeof o, .mode = 4};
+  acquire_failure(HOLDFAST_BAD_OPTION, c, "x", &o);
+  o = {.size = sizeof o, .mode = -1};
+  acquire_failure(HOLDFAST_BAD_OPTION, c, "x", &o);
+  o = {.size = sizeof o, .renew = -1};
   acquire_failure(HOLDFAST_BAD_OPTION, c, "x", &o);
   o = {.size = sizeof o, .renew = 3};
   acquire_failure(HOLDFAST_BAD_OPTION, c, "x", &o);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,52 @@ TEST(mysql_names, of_1_to_64_bytes_that_the_server_accepts_are_not_refused) {
   for (const std::string& name : {std::string(), std::string(65, 'x'), std::string("a "),
                                   std::string("a\nb"), std::string("a\x7f")})
     EXPECT_EQ(refusal_of(name), errc::bad_name) << name;
+}
+
+TEST(mysql_names, have_no_control_character_and_one_dot_at_most) {
+  EXPECT_EQ(quoted_table("stock", "write"), "`stock`");
+  EXPECT_EQ(quoted_table("a.b.c", "write"), "`a`.`b.c`");
+  EXPECT_EQ(refusal_of("a\x1f"), errc::bad_name);
+  EXPECT_EQ(refusal_of(" a"), errc{});
+  EXPECT_THROW(quoted_table(".a", "write"), lock_error);
+  EXPECT_THROW(quoted_table("a.", "write"), lock_error);
+}
+
+TEST(mysql_values, are_literals_that_no_byte_can_end) {
+  EXPECT_EQ(literal(nullptr), "NULL");
+  EXPECT_EQ(literal(std::int64_t{-7}), "-7");
+  EXPECT_EQ(literal(0.5), "5e-01");
+  EXPECT_EQ(literal(std::string("a'\xff")), "_utf8mb4 x'6127ff'");
+  EXPECT_EQ(literal(std::vector{std::byte{0x0a}, std::byte{0xf0}}), "x'0af0'");
+  for (const double value :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THROW(literal(value), lock_error);
+}
+
+TEST(mysql_values, are_joined_for_an_assignment_and_for_a_condition) {
+  const sql_columns columns = {{"a", std::int64_t{1}}, {"b", nullptr}};
+  EXPECT_EQ(assignments(columns, "write"), "`a`=1, `b`=NULL");
+  EXPECT_EQ(conditions(columns, "write"), "`a`=1 AND `b`=NULL");
+  EXPECT_EQ(conditions({}, "write"), "");
+}
+
+TEST(mysql_values, of_a_column_that_the_call_writes_are_refused) {
+  const sql_columns columns = {{"a", std::int64_t{1}}};
+  EXPECT_NO_THROW(refuse_column(columns, "b", "write"));
+  try {
+    refuse_column(columns, "a", "write");
+    ADD_FAILURE();
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::bad_option);
+    EXPECT_NE(e.reason().find("column \"a\""), std::string_view::npos) << e.what();
+  }
+}
+
+TEST(mysql_answer, of_a_number_that_does_not_fit_is_its_text) {
+  sql_answer answer;
+  answer.fields = {{.name = "number", .integer = integer_range{0, UINT64_MAX}}};
+  answer.rows = {{"18446744073709551615"}};
+  EXPECT_EQ(answer.value(0, 0), sql_value(std::string("18446744073709551615")));
 }
 
 TEST(mysql_answer, has_the_values_of_the_types_of_its_columns) {

@@ -113,8 +113,10 @@ TEST_F(recording_file, needs_an_absolute_path) {
 
 TEST_F(recording_file, is_not_created_in_a_directory_that_others_may_use) {
   fs::create_directory(folder());
-  fs::permissions(folder(), fs::perms(0750));
-  EXPECT_EQ(refusal(), folder() + " is open to other users: chmod 700 it");
+  for (const unsigned mode : {0750u, 0720u, 0710u, 0704u, 0702u, 0701u}) {
+    fs::permissions(folder(), fs::perms(mode));
+    EXPECT_EQ(refusal(), folder() + " is open to other users: chmod 700 it") << mode;
+  }
 }
 
 TEST_F(recording_file, is_not_created_behind_a_symbolic_link) {
@@ -150,6 +152,37 @@ TEST_F(recording_file, makes_the_oldest_of_ended_processes_leave) {
   EXPECT_LE(files(), 64u);
   EXPECT_EQ(read().clients.size(), 2u);  // of the process that lives
   EXPECT_TRUE(fs::exists(folder() + "/another file"));
+}
+
+TEST_F(recording_file, of_an_ended_process_stays_until_there_are_64) {
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  const std::string of_dead = folder() + '/' + std::to_string(dead);
+  const auto mine = make();
+  for (int i = 0; i < 62; ++i) std::ofstream(of_dead + '-' + std::to_string(i) + ".recording");
+  const std::string others[] = {folder() + "/another file", folder() + "/abc.recording",
+                                of_dead + "_1.recording", of_dead + "-1.record"};
+  for (const std::string& other : others) std::ofstream{other};
+  const auto second = make();
+  EXPECT_EQ(files(), 64 + std::size(others)) << "there were 63";
+  const auto third = make();
+  EXPECT_EQ(files(), 48 + 1 + std::size(others)) << "48 are left, and the new one";
+  for (const std::string& other : others) EXPECT_TRUE(fs::exists(other)) << other;
+}
+
+TEST_F(recording_file, has_the_first_line_of_the_url_as_far_as_there_is_room) {
+  const auto store_of = [&](const std::string& url) {
+    base::failure why;
+    make_recording_file({url, false}, why).reset();
+    const auto all = read();
+    fs::remove_all(folder());
+    return all.clients.at(0).store;
+  };
+  EXPECT_EQ(store_of("redis://db"), "redis://db");
+  EXPECT_EQ(store_of("one\ntwo"), "one");
+  EXPECT_EQ(store_of(std::string(1023, 'x')), std::string(1023, 'x'));
+  EXPECT_EQ(store_of(std::string(1024, 'x')), std::string(1023, 'x'));
 }
 
 TEST_F(recording_file, that_is_no_recording_is_named) {

@@ -49,6 +49,77 @@ TEST(client_options, name_the_option_and_the_remedy_when_a_value_is_wrong) {
   }
 }
 
+TEST(client_options, include_the_bounds_of_their_ranges) {
+  const auto read = [](const std::string& query) {
+    std::vector<url::option> rest;
+    return read_client_options(url::parse("memory:?" + query), rest);
+  };
+  EXPECT_EQ(read("ttl=100ms").ttl, 100ms);
+  EXPECT_EQ(read("ttl=8784h").ttl, 8784h);
+  EXPECT_EQ(read("ttl=100.5ms").ttl, 101ms) << "whole milliseconds, rounded up";
+  EXPECT_EQ(read("turns=1024").turns, 1024u);
+  EXPECT_EQ(read("op-timeout=1ms").op_timeout, 1ms);
+  EXPECT_EQ(read("op-timeout=24h").op_timeout, 24h);
+  EXPECT_EQ(read("connect-timeout=1ms").connect_timeout, 1ms);
+  EXPECT_EQ(read("connect-timeout=24h").connect_timeout, 24h);
+  EXPECT_EQ(read("close-timeout=0").close_timeout, 0s);
+  EXPECT_EQ(read("close-timeout=24h").close_timeout, 24h);
+  EXPECT_EQ(read("turn-time=0").turn_time, 0s);
+  EXPECT_EQ(read("turn-time=24h").turn_time, 24h);
+  EXPECT_EQ(read("linger=24h").linger, 24h);
+  EXPECT_EQ(read("ttl=8784h&clock-skew=24h").clock_skew, 24h);
+  EXPECT_EQ(read("outage-timeout=7s").outage_timeout, 7s);
+  EXPECT_EQ(read("outage-timeout=none").outage_timeout, holdfast::base::duration::max());
+  EXPECT_EQ(read("ttl=3s&grace=1s").grace, 1s);
+  for (const std::string query :
+       {"ttl=31622401s", "op-timeout=999us", "op-timeout=86401s", "connect-timeout=999us",
+        "connect-timeout=86401s", "close-timeout=86401s", "turn-time=86401s", "linger=86401s",
+        "clock-skew=86401s", "outage-timeout=31622401s", "grace=31622401s", "turns=0.5"}) {
+    const std::string said = refusal_of(query);
+    EXPECT_NE(said.find(query.substr(0, query.find('=') + 1)), std::string::npos) << said;
+  }
+}
+
+TEST(client_options, are_switched_on_and_off_by_eight_words) {
+  for (const std::string word : {"1", "true", "yes", "on", "0", "false", "no", "off"}) {
+    const bool is_on = word == "1" || word == "true" || word == "yes" || word == "on";
+    std::vector<url::option> rest;
+    const auto o = read_client_options(url::parse("memory:?renew=" + word + "&metrics=" + word +
+                                                  "&recorder=" + word + "&strict=" + word +
+                                                  "&admit-after-loss=" + word),
+                                       rest);
+    EXPECT_EQ(o.renew, is_on) << word;
+    EXPECT_EQ(o.metrics, is_on) << word;
+    EXPECT_EQ(o.recorder, is_on) << word;
+    EXPECT_EQ(o.strict, is_on) << word;
+    EXPECT_EQ(o.admit_after_loss, is_on) << word;
+    EXPECT_TRUE(rest.empty());
+  }
+}
+
+TEST(client_options, leave_a_lease_at_least_half_of_its_ttl) {
+  std::vector<url::option> rest;
+  EXPECT_EQ(read_client_options(url::parse("memory:?ttl=1s&clock-skew=488ms"), rest).clock_skew,
+            488ms);
+  EXPECT_NE(refusal_of("ttl=1s&clock-skew=489ms").find("clock-skew takes half of the ttl"),
+            std::string::npos);
+  for (const std::chrono::milliseconds ttl : {99ms, 31'622'400'001ms}) {
+    try {
+      (void)read_client_options(url::parse("memory:"), rest, {.ttl = ttl});
+      ADD_FAILURE() << ttl.count();
+    } catch (const lock_error& e) {
+      EXPECT_NE(e.reason().find("from 100 ms to 366 days"), std::string_view::npos) << e.what();
+    }
+  }
+}
+
+TEST(client_options, bound_the_ttl_by_that_of_the_servers) {
+  EXPECT_FALSE(holdfast::seam::limit_fault(10s, 10s).code);
+  const auto fault = holdfast::seam::limit_fault(10s + 1ns, 10s);
+  EXPECT_EQ(fault.code, errc::bad_option);
+  EXPECT_NE(fault.text.find("max-ttl, which is 10 s"), std::string::npos) << fault.text;
+}
+
 TEST(client_options, refuse_a_grace_above_a_third_of_the_ttl) {
   EXPECT_NE(refusal_of("ttl=3s&grace=1100ms").find("third"), std::string::npos);
 }
@@ -112,6 +183,34 @@ TEST(client_options, are_left_out_of_what_identifies_a_store_and_no_other_option
   for (const char* option : {"strategy=named", "table=b", "key-column=k", "prefix=p", "layout=lua"})
     EXPECT_EQ(identity((std::string("mysql://h/db?recorder=1&") + option).c_str()),
               std::string("mysql://h/db?") + option);
+}
+
+TEST(client_options, leave_out_the_user_and_the_password_of_a_store) {
+  EXPECT_EQ(without_client_options("zookeeper://u:***@h/locks?password=***"),
+            "zookeeper://h/locks");
+  EXPECT_EQ(without_client_options("mysql://h/a?ttl=5s&table=a&strict=1&prefix=b"),
+            "mysql://h/a?table=a&prefix=b");
+  EXPECT_EQ(without_client_options("file:///srv/a@b"), "file:///srv/a@b");
+}
+
+TEST(number, is_refused_with_its_range) {
+  using holdfast::seam::parse_number;
+  EXPECT_EQ(parse_number("0.5", "share", 0.5, 2), 0.5);
+  EXPECT_EQ(parse_number("2", "share", 0.5, 2), 2);
+  for (const char* const text : {"0.4", "2.1", "x", "1x", "", "nan"}) {
+    try {
+      (void)parse_number(text, "share", 0.5, 2);
+      ADD_FAILURE() << text;
+    } catch (const lock_error& e) {
+      EXPECT_NE(e.reason().find("give a number from 0.500000 to 2"), std::string_view::npos)
+          << e.what();
+    }
+  }
+}
+
+TEST(duration, is_shorter_than_292_years) {
+  EXPECT_EQ(parse_duration("9000000000s", "x"), 9000000000s);
+  EXPECT_THROW(static_cast<void>(parse_duration("9200000000s", "x")), lock_error);
 }
 
 TEST(duration, is_read_with_its_unit) {

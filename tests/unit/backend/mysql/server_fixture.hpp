@@ -205,6 +205,14 @@ class server_fixture {
     out.retry_base = 50ms;
     out.op_timeout = out.connect_timeout = out.rules.op_timeout = op_timeout;
     out.text = "mysql://server/test";
+    out.records = {.key = "resource",
+                   .type = {},
+                   .note = "description",
+                   .owner = "owner",
+                   .count = "count",
+                   .update_time = "update_time",
+                   .lease = "lease_ms",
+                   .type_value = "lock"};
     return out;
   }
 };

@@ -35,6 +35,8 @@ TEST(zookeeper_settings, of_a_plain_url) {
   EXPECT_EQ(s.connect_timeout, 5s);
   EXPECT_EQ(s.attach, attach_to::any);
   EXPECT_EQ(s.credentials, "");
+  EXPECT_EQ(s.retry_base, 50ms);
+  EXPECT_EQ(s.text, "zookeeper://h1,h2:2182,[::1]/locks/mine/");
   EXPECT_FALSE(s.tls);
   for (const auto text : {"zookeeper://h", "zookeeper://h/"})
     EXPECT_EQ(settings_of_zookeeper(text).chroot, "");
@@ -125,6 +127,10 @@ TEST(zookeeper_settings, that_make_no_sense_are_refused) {
       {"zookeeper://me%3Ax:b@h", "no ':'"},
       {"zookeeper://h?password=x", "a password a user"},
       {"zookeeper://h?session-timeout=1ms", "session-timeout: give 100ms"},
+      {"zookeeper://h?session-timeout=99ms", "session-timeout: give 100ms"},
+      {"zookeeper://h?session-timeout=86401s", "session-timeout: give 100ms"},
+      {"zookeeper://h?revocation-timeout=3601s", "revocation-timeout: give 0 to 1h"},
+      {"zookeeper://h?layout=kazoo&extra-lock-patterns=,a", "a pattern is empty"},
       {"zookeeper://h?session-timeout=25h", "session-timeout: give 100ms"},
       {"zookeeper://h?layout=no-such-layout",
        "there is curator, curator-rw, kazoo, kazoo-rw, curator-semaphore, node"},

@@ -138,9 +138,9 @@ void start_list(transport& over, const statements& texts, std::string prefix, st
 
 void start_breaking(transport& over, std::vector<std::string> statements,
                     seam::decision_handler& to) {
-  std::string first = std::move(statements.front());
-  statements.erase(statements.begin());
   std::ranges::reverse(statements);
+  std::string first = std::move(statements.back());
+  statements.pop_back();
   (new break_query(over, std::move(statements), to))->start(std::move(first));
 }
 

@@ -121,6 +121,39 @@ TEST_F(mysql_named, a_server_that_has_become_a_replica_loses_the_lock) {
   EXPECT_EQ(t.sink.take(), "lost ");
 }
 
+TEST_F(mysql_named, a_heartbeat_that_the_server_refuses_loses_the_lock) {
+  grant();
+  t.pass(idle_timeout / 3 + 1ms);
+  t.reply(1, error(1317));
+  EXPECT_EQ(t.sink.take(), "lost ");
+  EXPECT_TRUE(t.connections[1]->closes);
+}
+
+TEST_F(mysql_named, a_heartbeat_is_sent_after_each_third_of_the_idle_timeout) {
+  grant();
+  for (int i = 0; i < 3; ++i) {
+    t.pass(idle_timeout / 3 - 1ms);
+    EXPECT_EQ(t.statement(1), "") << i;
+    t.pass(1ms);
+    ASSERT_EQ(t.statement(1), "SELECT @@read_only") << i;
+    t.reply(1, rows({{"0"}}));
+    EXPECT_EQ(t.sink.take(), "extended ");
+  }
+}
+
+TEST_F(mysql_named, a_heartbeat_that_is_answered_late_is_one_doubt) {
+  grant();
+  t.pass(idle_timeout / 3);
+  t.pass(idle_timeout / 3 - 1ms);
+  EXPECT_EQ(t.sink.take(), "");
+  t.pass(1ms);
+  EXPECT_EQ(t.sink.take(), "doubtful ");
+  t.run([&](time_point now, event_queue& events) { t.s->on_tick(now, events); });
+  EXPECT_EQ(t.sink.take(), "") << "it is reported once";
+  t.reply(1, rows({{"0"}}));
+  EXPECT_EQ(t.sink.take(), "extended ");
+}
+
 TEST_F(mysql_named, the_end_of_the_connection_is_the_loss_of_the_lock) {
   grant();
   t.cut(1);
@@ -169,7 +202,17 @@ TEST_F(mysql_named, numbers_that_went_back_are_refused) {
   t.acquire();
   t.reply(1, rows({{"1", number}}));
   EXPECT_EQ(t.sink.take(), "ended refused:" + make_error_code(errc::refused).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("the server's tokens went back"), std::string::npos);
   EXPECT_TRUE(t.connections[1]->closes) << "the lock goes with its connection";
+}
+
+TEST_F(mysql_named, a_number_that_is_none_is_exhausted) {
+  t.acquire();
+  t.greet(1);
+  t.reply(1, rows({{"1", "0"}}));
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::exhausted).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("UUID_SHORT() exceeds the range"), std::string::npos)
+      << t.sink.reason;
 }
 
 // All locks of a server draw from one counter, and replies may come in another order.
@@ -210,6 +253,18 @@ TEST_F(mysql_named, a_server_without_a_free_connection_is_named_at_once) {
   EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
 }
 
+TEST(mysql_named_pool, a_full_server_is_reported_with_its_bound) {
+  server_fixture t("named");
+  t.net.while_blocked = [&] { t.greet(0, {"max_connections", "7"}); };
+  t.over.open();
+  t.lock = t.s->open("job", t.sink);
+  t.acquire(false);
+  t.cut(1, "Too many connections (error 1040); raise max_connections of the server");
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("of the server (7 now), or lower connections="), std::string::npos)
+      << t.sink.reason;
+}
+
 // Else a waiter of a client that sends nothing else would not notice an outage.
 TEST_F(mysql_named, a_connection_that_cannot_be_opened_has_the_server_probed) {
   t.acquire(false);
@@ -235,6 +290,8 @@ TEST_F(mysql_named, a_pool_without_a_free_connection_is_an_error) {
   }
   t.pass(1ms);
   EXPECT_EQ(sinks.back()->take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_NE(sinks.back()->reason.find("all 4 connections of this client"), std::string::npos)
+      << sinks.back()->reason;
   for (auto& c : claims) c->release(nullptr);
   for (std::size_t i = 1; i < t.connections.size(); ++i) t.reply(i, rows({{"1"}}));
 }

@@ -100,6 +100,51 @@ TEST_F(mysql_row_members, no_more_permits_are_granted_than_there_are) {
   EXPECT_EQ(t.sink.take(), refused(errc::timed_out));
 }
 
+TEST_F(mysql_row_members, the_last_permit_is_granted) {
+  t.acquire_permits(1, 3);
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{"another", "5000000", "9", "1", "3"},
+                                         {"a third", "7000000", "8", "1", "3"},
+                                         {"expired", "0", "7", "3", "3"}}));
+  reply_to("DELETE FROM `locks_members`", granted_row(0));
+  reply_to("has_members=1", granted_row(10));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_EQ(t.sink.last.number, 10);
+}
+
+TEST_F(mysql_row_members, a_permit_of_a_lock_that_a_writer_has_is_a_mismatch) {
+  t.acquire_permits(1, 3);
+  lock_row({"another", "5000000", "0"});
+  reply_to("ROLLBACK", {});
+  EXPECT_EQ(t.sink.take(), refused(errc::mismatch));
+  EXPECT_NE(t.sink.reason.find(
+                "use it as a lock, and it was requested as a semaphore of 3 permits"),
+            std::string::npos)
+      << t.sink.reason;
+}
+
+TEST_F(mysql_row_members, a_permit_of_a_lock_whose_writer_has_expired_is_granted) {
+  t.acquire_permits(1, 3);
+  lock_row({"another", "0", "0"});
+  reply_to("has_members=1", granted_row(7));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_row_members, a_commit_that_failed_may_have_granted) {
+  t.acquire_shared();
+  lock_row(free_row);
+  reply_to("has_members=1", granted_row(7));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", error(1213));
+  reply_to("ROLLBACK", {});
+  EXPECT_NE(t.sink.take(), "");
+  EXPECT_TRUE(t.awaits(0, "DELETE FROM `locks_members`")) << "it is withdrawn";
+}
+
 TEST_F(mysql_row_members, a_semaphore_of_another_size_is_a_mismatch) {
   t.acquire_permits(1, 4);
   lock_row(row_with_members);
@@ -178,6 +223,59 @@ TEST_F(mysql_row_members, renewals_that_come_together_are_sent_together) {
   EXPECT_EQ(sinks[0]->take(), "granted extended ");
   EXPECT_EQ(sinks[1]->take(), "granted extended ");
   EXPECT_EQ(sinks[2]->take(), "granted lost ");
+  for (auto& c : claims) {
+    c->release(nullptr);
+    if (!t.statement(0).empty()) t.reply(0, granted_row(0));
+  }
+}
+
+TEST_F(mysql_row_members, renewals_for_another_time_are_sent_by_themselves) {
+  std::vector<std::unique_ptr<seam::claim>> claims;
+  std::vector<std::unique_ptr<told>> sinks;
+  for (int i = 0; i < 3; ++i) {
+    sinks.push_back(std::make_unique<told>());
+    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
+    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+    t.reply(0, granted_row(1));
+  }
+  claims[0]->renew(30s, 1);
+  claims[1]->renew(20s, 1);
+  claims[2]->renew(30s, 1);
+  t.greet(1);
+  t.reply(1, granted_row(0));
+  EXPECT_TRUE(t.awaits(1, "name IN (x'6c6f636b31')")) << t.statement(1);
+  t.reply(1, granted_row(0));
+  EXPECT_TRUE(t.awaits(1, "name IN (x'6c6f636b32')")) << t.statement(1);
+  t.reply(1, granted_row(0));
+  EXPECT_EQ(t.statement(1), "");
+  for (auto& c : claims) {
+    c->release(nullptr);
+    if (!t.statement(0).empty()) t.reply(0, granted_row(0));
+  }
+}
+
+TEST_F(mysql_row_members, renewals_of_256_locks_at_most_are_sent_together) {
+  std::vector<std::unique_ptr<seam::claim>> claims;
+  std::vector<std::unique_ptr<told>> sinks;
+  for (int i = 0; i < 258; ++i) {
+    sinks.push_back(std::make_unique<told>());
+    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
+    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+    t.reply(0, granted_row(1));
+  }
+  for (auto& c : claims) c->renew(30s, 1);
+  t.greet(1);
+  for (const std::uint64_t together : {1u, 256u, 1u}) {
+    std::uint64_t values = 0;
+    const std::string& text = t.statement(1);
+    for (auto at = text.find("x'"); at != text.npos; at = text.find("x'", at + 1)) ++values;
+    EXPECT_EQ(values, 2 * together) << "names and owners";
+    sql_reply renewed;
+    renewed.affected = together;
+    t.reply(1, renewed);
+  }
+  EXPECT_EQ(t.statement(1), "");
+  for (const auto& sink : sinks) EXPECT_EQ(sink->take(), "granted extended ");
   for (auto& c : claims) {
     c->release(nullptr);
     if (!t.statement(0).empty()) t.reply(0, granted_row(0));

@@ -161,6 +161,27 @@ TEST(mysql_transport, servers_of_which_none_can_be_used_are_all_named) {
   EXPECT_NE(text.find("server1:3306: nobody listens"), text.npos) << text;
 }
 
+TEST(mysql_transport, servers_that_refuse_for_one_reason_are_a_refusal) {
+  for (const errc second : {errc::refused, errc::unavailable}) {
+    server_fixture t("row", 2);
+    const auto end = [&](std::size_t i, errc why) {
+      t.run([&](time_point now, event_queue& e) {
+        t.connections[i]->events->on_closed({why, "denied"}, now, e);
+      });
+    };
+    t.net.while_blocked = [&] {
+      end(0, errc::refused);
+      end(1, second);
+    };
+    try {
+      t.over.open();
+      ADD_FAILURE() << "it was opened";
+    } catch (const lock_error& e) {
+      EXPECT_EQ(e.code(), second);
+    }
+  }
+}
+
 TEST(mysql_transport, another_server_is_chosen_when_the_primary_becomes_read_only) {
   server_fixture t("row", 2);
   t.open();
@@ -187,6 +208,164 @@ TEST(mysql_transport, another_server_is_chosen_when_the_primary_is_lost) {
   EXPECT_EQ(t.statement(3), "DO 0") << "the id of the lost connection means another one here";
   t.reply(3, {});
   EXPECT_TRUE(t.awaits(3, "UPDATE"));
+}
+
+// Two readings of one uptime, which counts whole seconds, may differ.
+TEST(mysql_transport, a_server_is_the_same_while_its_start_differs_by_three_seconds_at_most) {
+  const std::pair<const char*, const char*> sent[] = {{"97", "KILL 100"},
+                                                      {"96", "DO 0"},
+                                                      {"103", "KILL 100"},
+                                                      {"104", "DO 0"}};
+  for (const auto& [uptime, statement] : sent) {
+    server_fixture t("row");
+    t.open();
+    t.acquire();
+    t.cut(0);
+    t.greet(1, {"read_only", "OFF"}, uptime);
+    EXPECT_EQ(t.statement(1), statement) << uptime;
+    t.reply(1, error(1094));
+    ASSERT_TRUE(t.awaits(1, "UPDATE")) << uptime;
+    t.reply(1, granted_row(5));
+  }
+}
+
+TEST(mysql_transport, a_connection_that_cannot_be_killed_is_not_killed_again) {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.cut(0);
+  t.greet(1);
+  ASSERT_EQ(t.statement(1), "KILL 100");
+  t.reply(1, error(1095));
+  ASSERT_TRUE(t.awaits(1, "UPDATE"));
+  t.reply(1, granted_row(5));
+}
+
+TEST(mysql_transport, a_connection_is_killed_for_twice_the_op_timeout_at_most) {
+  server_fixture t("row");
+  t.open();
+  t.acquire(false);
+  t.cut(0);
+  t.greet(1);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(t.statement(1), "KILL 100") << i;
+    t.pass(3s);
+    t.reply(1, {});
+  }
+  EXPECT_EQ(t.statement(1), "KILL 100") << "9 s have passed";
+  t.pass(1s);
+  t.reply(1, {});
+  EXPECT_FALSE(t.awaits(1, "KILL"));
+  t.pass(op_timeout + 1s);
+  t.close_requested();
+}
+
+TEST(mysql_transport, the_pause_before_each_further_attempt_to_connect_is_doubled) {
+  server_fixture t("row");
+  t.open();
+  t.cut(0);
+  EXPECT_EQ(t.connections.size(), 2u) << "the first attempt follows at once";
+  for (const base::duration pause : {100ms, 200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms}) {
+    const std::size_t made = t.connections.size();
+    t.cut(made - 1, "nobody listens");
+    t.pass(pause * 3 / 4 - 1ms);
+    EXPECT_EQ(t.connections.size(), made) << pause / 1ms;
+    t.pass(pause / 2 + 2ms);
+    ASSERT_EQ(t.connections.size(), made + 1) << pause / 1ms;
+  }
+  const std::size_t made = t.connections.size();
+  t.greet(made - 1);
+  t.cut(made - 1);
+  EXPECT_EQ(t.connections.size(), made + 1) << "after a connection the pauses begin again";
+}
+
+TEST(mysql_transport, a_server_that_refuses_for_good_is_connected_to_by_demand_alone) {
+  for (const errc why : {errc::refused, errc::unsupported, errc::bad_option, errc::mismatch}) {
+    server_fixture t("row");
+    t.open();
+    t.cut(0);
+    const auto refuse = [&] {
+      t.run([&](time_point now, event_queue& e) {
+        t.connections.back()->events->on_closed({why, "denied"}, now, e);
+      });
+    };
+    ASSERT_EQ(t.connections.size(), 2u);
+    refuse();
+    t.pass(10s);
+    EXPECT_EQ(t.connections.size(), 2u) << make_error_code(why).message();
+    t.acquire(false);
+    ASSERT_EQ(t.connections.size(), 3u);
+    refuse();
+    EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(why).message() + ' ');
+  }
+}
+
+TEST(mysql_transport, a_retry_that_is_due_now_ends_the_pause) {
+  server_fixture t("row");
+  t.open();
+  for (std::size_t i = 0; i < 4; ++i) {
+    t.cut(t.connections.size() - 1);
+    t.run([&](time_point now, event_queue&) { t.over.retry_by(now); });
+    t.pass(1ms);
+    EXPECT_EQ(t.connections.size(), i + 2);
+  }
+}
+
+TEST(mysql_transport, a_lost_connection_and_its_return_are_reported_and_logged) {
+  std::string lines;
+  set_log_hook(
+      [](log_level level, std::string_view line, void* to) {
+        EXPECT_EQ(level, log_level::warning);
+        static_cast<std::string*>(to)->append(line).append("\n");
+      },
+      &lines);
+  server_fixture t("row");
+  t.open();
+  const auto status = [&] {
+    const std::lock_guard guard(t.over.mutex());
+    return t.over.read_status();
+  };
+  EXPECT_TRUE(status().connected);
+  EXPECT_EQ(status().last_failure, "");
+  EXPECT_EQ(status().reconnects, 0u);
+  t.cut(0, "reset by the network");
+  EXPECT_FALSE(status().connected);
+  EXPECT_EQ(status().trouble.code, errc::unavailable);
+  EXPECT_EQ(status().trouble.text, "reset by the network");
+  EXPECT_EQ(t.over.reason(errc::unavailable), "reset by the network");
+  EXPECT_EQ(t.over.reason(errc::outcome_unknown), "reset by the network");
+  EXPECT_EQ(t.over.reason(errc::timed_out), "");
+  EXPECT_EQ(t.over.out_since(), t.now());
+  t.pass(3s);
+  EXPECT_EQ(status().last_failure, "3 s ago: reset by the network");
+  t.greet(1);
+  EXPECT_TRUE(status().connected);
+  EXPECT_FALSE(status().trouble.code);
+  EXPECT_EQ(status().reconnects, 1u);
+  EXPECT_EQ(t.over.out_since(), base::never);
+  set_log_hook(nullptr);
+  EXPECT_EQ(lines, "the connection to mysql://server/test is lost: reset by the network\n"
+                   "connected to mysql://server/test again after 3 s\n");
+}
+
+TEST(mysql_transport, a_server_that_never_answers_is_unavailable_after_the_op_timeout) {
+  server_fixture t("row");
+  t.net.while_blocked = [&] { t.pass(op_timeout); };
+  const std::string text = refusal_of(t);
+  EXPECT_NE(text.find("no answer within the op-timeout"), text.npos) << text;
+}
+
+TEST(mysql_transport, an_overdue_statement_is_the_reason_of_the_outage) {
+  server_fixture t("row");
+  t.open();
+  t.acquire(false);
+  t.pass(op_timeout - 1ms);
+  EXPECT_FALSE(t.connections[0]->closes);
+  EXPECT_FALSE(t.over.is_unavailable());
+  t.pass(1ms);
+  EXPECT_TRUE(t.connections[0]->closes);
+  EXPECT_TRUE(t.over.is_unavailable());
+  EXPECT_EQ(t.over.last_failure().text, "the server does not answer");
 }
 
 TEST(mysql_transport, connections_are_opened_up_to_their_bound) {

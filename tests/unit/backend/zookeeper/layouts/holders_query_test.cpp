@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 
@@ -34,6 +38,109 @@ TEST(zookeeper_holders_query, asks_about_a_few_locks_at_a_time) {
     ++answered;
   }
   EXPECT_EQ(answered, locks);
+}
+
+struct shown_holders final : seam::holders_handler {
+  void on_result(std::vector<holder> all) override { result = std::move(all); }
+  void on_failed(base::failure f) override { why = std::move(f); }
+
+  std::optional<std::vector<holder>> result;
+  base::failure why;
+};
+
+const std::string first_in_line = "_c_a-lock-0000000001", second_in_line = "_c_b-lock-0000000002";
+
+TEST(zookeeper_holders_query, shows_the_holder_and_the_number_of_waiters) {
+  shown_holders to;
+  layout_fixture t;
+  t.layout().holders("job", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, layout_fixture::children({second_in_line, first_in_line}));
+  EXPECT_EQ(t.requests(), "watch");
+  EXPECT_NE(t.last_request.find("/job/" + first_in_line), std::string::npos);
+  t.answer(5, layout_fixture::data(9, "web7 12 a note"));
+  ASSERT_TRUE(to.result && to.result->size() == 1);
+  const holder& h = to.result->front();
+  EXPECT_EQ(h.name + ' ' + h.owner + ' ' + h.host + ' ' + h.note,
+            "job " + first_in_line + " web7 a note");
+  EXPECT_EQ(h.pid, 12);
+  EXPECT_EQ(h.token, 9 * 1024);
+  EXPECT_EQ(h.waiting, 1);
+  EXPECT_EQ(h.mode, lock_mode::exclusive);
+  EXPECT_GE(h.held_for.count(), 0);
+}
+
+TEST(zookeeper_holders_query, of_an_absent_lock_is_empty_and_of_an_unreadable_one_is_refused) {
+  shown_holders absent, unreadable;
+  layout_fixture t;
+  t.layout().holders("job", absent);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, zookeeper::error::no_node);
+  ASSERT_TRUE(absent.result);
+  EXPECT_TRUE(absent.result->empty());
+  t.layout().holders("job", unreadable);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, zookeeper::error::no_auth);
+  EXPECT_EQ(unreadable.why.code, errc::refused);
+}
+
+TEST(zookeeper_holders_query, asks_again_about_a_lock_whose_holder_has_just_left) {
+  shown_holders to;
+  layout_fixture t;
+  t.layout().holders("job", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, layout_fixture::children({first_in_line}));
+  EXPECT_EQ(t.requests(), "watch");
+  t.answer(5, zookeeper::error::no_node);
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(5, layout_fixture::children({second_in_line}));
+  EXPECT_EQ(t.requests(), "watch");
+  t.answer(5, layout_fixture::data(9));
+  ASSERT_TRUE(to.result && to.result->size() == 1);
+  EXPECT_EQ(to.result->front().owner, second_in_line);
+}
+
+TEST(zookeeper_holders_query, lists_the_locks_that_begin_so_without_those_that_cannot_be_read) {
+  shown_holders to;
+  layout_fixture t;
+  t.layout().inspect("jo", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, layout_fixture::children({"other", "job", "jo%2Fx", "%zz", "zookeeper"}));
+  EXPECT_EQ(t.requests(), "list list");
+  EXPECT_NE(t.last_request.find("/job"), std::string::npos) << "in the order of the names";
+  t.answer(5, zookeeper::error::no_auth);
+  t.answer(5, layout_fixture::children({first_in_line}));
+  EXPECT_EQ(t.requests(), "watch");
+  t.answer(5, layout_fixture::data(9));
+  ASSERT_TRUE(to.result && to.result->size() == 1);
+  EXPECT_EQ(to.result->front().name, "job");
+}
+
+TEST(zookeeper_holders_query, leaves_out_the_node_of_the_servers) {
+  shown_holders to;
+  layout_fixture t;
+  t.layout().inspect("", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, layout_fixture::children({"zookeeper"}));
+  EXPECT_EQ(t.requests(), "");
+  ASSERT_TRUE(to.result);
+  EXPECT_TRUE(to.result->empty());
+}
+
+TEST(zookeeper_holders_query, of_a_root_that_cannot_be_listed_is_refused) {
+  shown_holders to;
+  layout_fixture t;
+  t.layout().inspect("", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, zookeeper::error::no_auth);
+  EXPECT_EQ(to.why.code, errc::refused);
 }
 
 }  // namespace

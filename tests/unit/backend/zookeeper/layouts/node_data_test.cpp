@@ -41,6 +41,16 @@ TEST(zookeeper_error_text, each_error_of_a_server_has_its_kind_and_the_remedy) {
   EXPECT_EQ(errc_of(error::node_exists), errc::exhausted);
   EXPECT_EQ(errc_of(error::unimplemented), errc::unsupported);
   EXPECT_EQ(errc_of(error::throttled), errc::unavailable);
+  EXPECT_EQ(errc_of(error::auth_failed), errc::refused);
+  EXPECT_EQ(errc_of(error::invalid_acl), errc::refused);
+  EXPECT_EQ(explain(error::no_node, "/l/job"),
+            "the path above /l/job does not exist; create it, or leave it out of the URL");
+  EXPECT_EQ(explain(error::no_children_for_ephemerals, "/l/job"),
+            "/l/job is an ephemeral node, which cannot have children; use another lock name");
+  EXPECT_EQ(explain(error::quota_exceeded, "/l/job"),
+            "the quota of the path above /l/job is used up");
+  EXPECT_EQ(explain(error::unimplemented, "/l/job"),
+            "the server is older than 3.5; use a newer one");
   EXPECT_EQ(explain(error::no_auth, "/l/job"),
             "the ACL of /l/job refuses this user; it needs r and c there, and d to release");
   EXPECT_EQ(

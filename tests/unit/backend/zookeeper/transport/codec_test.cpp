@@ -242,6 +242,30 @@ TEST(zookeeper_replies, a_multi_that_succeeded) {
   EXPECT_EQ(r->created, (std::vector<std::string_view>{"/a", "/c"}));
 }
 
+TEST(zookeeper_replies, a_multi_has_the_stat_of_the_node_that_it_set) {
+  std::string body;
+  add_result(body, 5, 0);
+  body += stat_bytes({.version = 7});
+  add_end(body);
+  ASSERT_TRUE(read_multi(bytes_of(body)));
+  EXPECT_EQ(read_multi(bytes_of(body))->set.version, 7);
+}
+
+TEST(zookeeper_replies, a_multi_with_an_operation_that_was_not_sent_is_malformed) {
+  std::string body;
+  add_result(body, 4, 0);  // get_data
+  add_end(body);
+  EXPECT_FALSE(read_multi(bytes_of(body)));
+}
+
+TEST(zookeeper_requests, a_multi_creates_a_container_with_an_operation_of_its_own) {
+  std::string container, node;
+  multi_writer(container).create("/a", "", node_kind::container, acl_of::anyone).end();
+  multi_writer(node).create("/a", "", node_kind::ephemeral, acl_of::anyone).end();
+  EXPECT_TRUE(hex_of(container).starts_with("0000001300ffffffff000000022f61")) << hex_of(container);
+  EXPECT_TRUE(hex_of(node).starts_with("0000000100ffffffff000000022f61")) << hex_of(node);
+}
+
 // Trap: the header of the reply says that all is well.
 TEST(zookeeper_replies, a_multi_that_failed_names_the_operation_that_could_not_be_done) {
   std::string body;

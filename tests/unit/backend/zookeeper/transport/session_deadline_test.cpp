@@ -126,8 +126,10 @@ TEST(zookeeper_chroot, stands_before_every_path) {
 }
 
 TEST(zookeeper_chroot, has_the_faults_that_a_server_finds) {
-  for (const auto path : {"/", "/a", "/a/b-c.d/..e"}) EXPECT_EQ(path_fault(path), "") << path;
-  for (const auto path : {"", "a", "/a/", "//a", "/a//b", "/.", "/a/..", "/a/./b", "/a\n"})
+  for (const auto path : {"/", "/a", "/a/b-c.d/..e", "/a b~"})
+    EXPECT_EQ(path_fault(path), "") << path;
+  for (const auto path :
+       {"", "a", "/a/", "//a", "/a//b", "/.", "/a/..", "/a/./b", "/a\n", "/a\x1f", "/a\x7f"})
     EXPECT_NE(path_fault(path), "") << path;
 }
 

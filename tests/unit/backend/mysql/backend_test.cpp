@@ -1,0 +1,117 @@
+// A client of MariaDB as a whole: what close() waits for, and what it reports.
+#include "backend/mysql/backend.hpp"
+
+#include "tests/unit/backend/mysql/server_fixture.hpp"
+
+namespace holdfast::mysql_unit {
+namespace {
+
+class mysql_backend : public testing::Test {
+ protected:
+  mysql_backend() {
+    net.while_blocked = [&] {
+      run([](time_point now, event_queue& e, auto& c) { c.events->on_open(now, e); });
+      reply({});
+      reply(rows({{"wait_timeout", "30"}, {"read_only", "OFF"}}));
+      reply(rows({{"Uptime", "100"}}));
+      while (statement().starts_with("SELECT name")) reply({});
+    };
+    client.connect({});
+    net.while_blocked = [] {};
+    lock = client.stores().first().open("job", sink);
+  }
+  ~mysql_backend() override { lock.reset(); }
+
+  static mysql::settings terms() {
+    mysql::settings out;
+    out.strategy = "row";
+    out.table = "locks";
+    out.database = "test";
+    out.servers.push_back({"server", 3306, {}});
+    out.connections = 1;
+    out.idle_timeout = idle_timeout;
+    out.row_wait = 7s;
+    out.retry_base = 50ms;
+    out.op_timeout = out.connect_timeout = out.rules.op_timeout = op_timeout;
+    out.text = "mysql://server/test";
+    return out;
+  }
+  // The client has one connection, and events of it come by the client's own reactor.
+  template <class Event>
+  void run(Event event) {
+    reactor->run([&](time_point now, event_queue& e) { event(now, e, *connections.back()); });
+  }
+  void reply(const sql_reply& r) {
+    connections.back()->statement.clear();
+    run([&](time_point now, event_queue& e, auto& c) {
+      if (c.events) c.events->on_reply(r, now, e);
+    });
+  }
+  const std::string& statement() const { return connections.back()->statement; }
+  // Leaves something that has to be withdrawn: an acquire without an answer.
+  void leave_something() {
+    lock->acquire({.one_attempt = true, .ttl = 30s, .at = net.now()});
+    EXPECT_NE(statement().find("UPDATE"), std::string::npos) << statement();
+    lock->cancel();
+  }
+
+  io::reactor_tests::played_network net;
+  std::vector<std::shared_ptr<scripted_connection_state>> connections;
+  io::client_reactor* reactor = nullptr;
+  told sink;
+  mysql::backend client{net, terms(), [this](io::client_reactor& r, const auto&) {
+                          reactor = &r;
+                          return std::make_unique<scripted_connector>(connections);
+                        }};
+  std::unique_ptr<seam::claim> lock;
+};
+
+TEST_F(mysql_backend, is_closed_at_once_when_nothing_is_left) {
+  const time_point began = net.now();
+  net.while_blocked = [] { ADD_FAILURE() << "it waits"; };
+  EXPECT_TRUE(client.close(began + 1s));
+  EXPECT_EQ(net.now(), began);
+}
+
+TEST_F(mysql_backend, is_closed_once_what_is_left_has_been_withdrawn) {
+  leave_something();
+  net.while_blocked = [&] {
+    reply({});
+    EXPECT_NE(statement().find("SET owner=x''"), std::string::npos) << statement();
+    reply({});
+  };
+  EXPECT_TRUE(client.close(net.now() + 1s));
+}
+
+TEST_F(mysql_backend, is_not_known_to_be_closed_while_something_is_left) {
+  leave_something();
+  net.while_blocked = [&] { net.time.advance(1s); };
+  EXPECT_FALSE(client.close(net.now() + 1s));
+}
+
+TEST_F(mysql_backend, reports_an_outage) {
+  EXPECT_FALSE(client.is_unavailable());
+  EXPECT_TRUE(client.status().connected);
+  run([](time_point now, event_queue& e, auto& c) {
+    c.events->on_closed({errc::unavailable, "reset by the network"}, now, e);
+  });
+  EXPECT_TRUE(client.is_unavailable());
+  EXPECT_FALSE(client.status().connected);
+  EXPECT_EQ(client.status().trouble.text, "reset by the network");
+}
+
+TEST_F(mysql_backend, connects_again_at_once_where_that_is_asked_for) {
+  for (int i = 0; i < 2; ++i)
+    run([](time_point now, event_queue& e, auto& c) {
+      c.events->on_closed({errc::unavailable, "reset"}, now, e);
+    });
+  const std::size_t made = connections.size();
+  net.time.advance(1ms);
+  EXPECT_EQ(connections.size(), made) << "there is a pause";
+  client.retry_now();
+  net.time.advance(1ms);
+  EXPECT_EQ(connections.size(), made + 1);
+}
+
+}  // namespace
+}  // namespace holdfast::mysql_unit

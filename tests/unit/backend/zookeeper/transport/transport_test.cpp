@@ -1,0 +1,202 @@
+// Opening and closing a client of ZooKeeper, and what it reports of an outage.
+#include "backend/zookeeper/transport/transport.hpp"
+
+#include <gtest/gtest.h>
+#include <holdfast/log.hpp>
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "tests/unit/backend/zookeeper/transport/wire.hpp"
+#include "tests/unit/io/reactor/played_network.hpp"
+
+namespace holdfast::zookeeper_unit {
+namespace {
+
+using namespace std::chrono_literals;
+
+class deaf_listener final : public zookeeper::session_listener {
+ public:
+  void on_attached(bool, base::time_point, base::event_queue&) override {}
+  void on_deadline(base::time_point, base::event_queue&) override {}
+  void on_doubtful(base::event_queue&) override {}
+  void on_session_lost(const base::failure&, base::event_queue&) override {}
+  void on_watch(const zookeeper::watch_event&, base::time_point, base::event_queue&) override {}
+};
+
+class zookeeper_transport : public testing::Test {
+ protected:
+  static constexpr std::int64_t session_id = 0x77;
+
+  ~zookeeper_transport() override { over.stop(); }
+  static zookeeper::endpoint two_servers() {
+    zookeeper::endpoint out;
+    out.servers = {{"a", 2181, {}}, {"b", 2181, {}}};
+    out.session_timeout = 30s;
+    out.connect_timeout = out.op_timeout = 5s;
+    out.retry_base = 50ms;
+    out.text = "zookeeper://a,b";
+    return out;
+  }
+
+  // The refusal; `play` is what the servers do. They do not answer afterwards.
+  std::string open(const std::function<void()>& play) {
+    bool has_played = false;
+    net.while_blocked = [&] {
+      if (std::exchange(has_played, true))
+        net.time.advance(2s);
+      else
+        play();
+    };
+    std::string text;
+    code = {};
+    try {
+      over.open();
+    } catch (const lock_error& e) {
+      code = e.code();
+      text = e.detail();
+    }
+    net.while_blocked = [] {};
+    return text;
+  }
+  base::stream_events& stream() { return *net.streams.back()->events; }
+  void give(const std::string& bytes) { stream().on_bytes(bytes_of(bytes)); }
+  void attach() {
+    stream().on_open();
+    net.callers->flush();
+    give(connected(30'000, session_id));
+  }
+  void lose(errc why, const std::string& text) { stream().on_closed({why, text}); }
+  seam::connection_status status() {
+    const std::lock_guard guard(over.mutex());
+    return over.read_status();
+  }
+
+  io::reactor_tests::played_network net;
+  zookeeper::endpoint where = two_servers();
+  deaf_listener listener;
+  zookeeper::transport over{net, where, listener};
+  std::error_code code;
+};
+
+TEST_F(zookeeper_transport, is_open_once_its_session_is_attached) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  EXPECT_FALSE(code);
+  EXPECT_TRUE(status().connected);
+}
+
+TEST_F(zookeeper_transport, is_open_once_the_node_of_its_path_was_seen) {
+  where.chroot = "/locks";
+  const std::string text = open([&] {
+    attach();
+    give(replied(1, 5, zookeeper::error::no_auth));  // to the sync
+    give(replied(2, 5, zookeeper::error::ok, stat_bytes({})));
+  });
+  EXPECT_EQ(text, "");
+}
+
+TEST_F(zookeeper_transport, names_the_node_of_the_path_that_is_missing_or_cannot_be_read) {
+  where.chroot = "/locks/mine";
+  const std::string missing = open([&] {
+    attach();
+    give(replied(1, 5));
+    give(replied(2, 5, zookeeper::error::no_node));
+  });
+  EXPECT_EQ(code, errc::refused);
+  EXPECT_NE(missing.find("there is no node /locks/mine for the locks; create it, with zkCli.sh: "
+                         "create /locks, create /locks/mine"),
+            missing.npos)
+      << missing;
+}
+
+TEST_F(zookeeper_transport, names_the_right_that_is_missing_at_the_node_of_the_path) {
+  where.chroot = "/locks";
+  const std::string hidden = open([&] {
+    attach();
+    give(replied(1, 5));
+    give(replied(2, 5, zookeeper::error::no_auth));
+  });
+  EXPECT_EQ(code, errc::refused);
+  EXPECT_NE(hidden.find("this user may not read the node /locks"), hidden.npos) << hidden;
+}
+
+TEST_F(zookeeper_transport, names_the_error_of_the_node_of_the_path) {
+  where.chroot = "/locks";
+  const std::string text = open([&] {
+    attach();
+    give(replied(1, 5));
+    give(replied(2, 5, zookeeper::error::marshalling));
+  });
+  EXPECT_EQ(code, errc::refused);
+  EXPECT_NE(text.find("does not show the node /locks (its error -5)"), text.npos) << text;
+}
+
+TEST_F(zookeeper_transport, is_unavailable_once_each_server_has_been_tried) {
+  const std::string text = open([&] {
+    lose(errc::unavailable, "the first one");
+    lose(errc::unavailable, "the second one");
+  });
+  EXPECT_EQ(text, "the second one");
+  EXPECT_GE(net.streams.size(), 2u);
+  EXPECT_EQ(code, errc::unavailable);
+}
+
+TEST_F(zookeeper_transport, is_refused_at_once_by_a_server_that_is_not_trusted) {
+  EXPECT_EQ(open([&] { lose(errc::refused, "the certificate is of another host"); }),
+            "the certificate is of another host");
+  EXPECT_EQ(code, errc::refused);
+}
+
+TEST_F(zookeeper_transport, names_a_server_that_is_connected_to_and_silent) {
+  const std::string text = open([&] {
+    stream().on_open();
+    net.time.advance(where.op_timeout);
+  });
+  EXPECT_EQ(code, errc::unavailable);
+  EXPECT_EQ(text, zookeeper::session::silent_server);
+}
+
+TEST_F(zookeeper_transport, is_closed_when_the_server_has_confirmed_it) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  net.while_blocked = [&] { give(replied(1, 6)); };
+  EXPECT_TRUE(over.close(net.now() + 1s));
+}
+
+TEST_F(zookeeper_transport, is_not_known_to_be_closed_without_a_confirmation) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  const base::time_point began = net.now();
+  net.while_blocked = [&] { net.time.advance(1s); };
+  EXPECT_FALSE(over.close(began + 1s));
+  EXPECT_EQ(net.now(), began + 1s);
+}
+
+TEST_F(zookeeper_transport, reports_and_logs_an_outage_and_its_end) {
+  std::string lines;
+  set_log_hook(
+      [](log_level level, std::string_view line, void* to) {
+        EXPECT_EQ(level, log_level::warning);
+        static_cast<std::string*>(to)->append(line).append("\n");
+      },
+      &lines);
+  EXPECT_EQ(open([&] { attach(); }), "");
+  EXPECT_EQ(status().last_failure, "");
+  lose(errc::unavailable, "reset by the network");
+  EXPECT_FALSE(status().connected);
+  EXPECT_EQ(status().trouble.code, errc::unavailable);
+  EXPECT_EQ(status().trouble.text, "reset by the network");
+  EXPECT_EQ(status().reconnects, 0u);
+  net.time.advance(50ms);
+  attach();
+  EXPECT_TRUE(status().connected);
+  EXPECT_FALSE(status().trouble.code);
+  EXPECT_EQ(status().last_failure, "reset by the network");
+  EXPECT_EQ(status().reconnects, 1u);
+  set_log_hook(nullptr);
+  EXPECT_EQ(lines, "the connection to zookeeper://a,b is lost: reset by the network\n"
+                   "connected to zookeeper://a,b again after 50 ms\n");
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_unit
