@@ -198,6 +198,22 @@ TEST_F(a_renewing_cohort, has_nothing_to_do_for_a_lost_grant_before_its_holder_l
   leave(a);
 }
 
+TEST_F(a_renewing_cohort, answers_no_attempt_at_other_permits_for_permits_that_are_lost_already) {
+  permit_caller a(2), attempt(3);
+  attempt.request.one_attempt = true;
+  enter(a);
+  claim_record* const claim = granted_claim();
+  machine.on_lost(*claim, errc::lost);
+  enter(attempt);
+  machine.on_lost(*claim, errc::not_held);
+  complete_answered();
+  EXPECT_FALSE(attempt.answered);
+  pass(31s);
+  EXPECT_FALSE(attempt.answered);
+  EXPECT_EQ(a.granted->now.load(), turn::fate::taken) << "the first report counts";
+  leave(a);
+}
+
 TEST_F(a_renewing_cohort, answers_the_extension_of_a_lease_that_is_lost_meanwhile) {
   caller a;
   asker extension, other;
