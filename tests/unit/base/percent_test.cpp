@@ -21,7 +21,8 @@ TEST(percent, is_read_in_either_case) {
 }
 
 TEST(percent, without_two_digits_is_refused) {
-  for (const char* const text : {"%", "%4", "a%", "a%4", "%g0", "%0g", "%G0", "%:0", "%/0", "%@0", "%`0"})
+  for (const char* const text :
+       {"%", "%4", "a%", "a%4", "%g0", "%0g", "%G0", "%:0", "%/0", "%@0", "%`0"})
     EXPECT_FALSE(percent_decode(text)) << text;
 }
 

@@ -248,8 +248,7 @@ TEST_F(several_locks, of_one_name_in_one_store_are_one_lock_for_all_clients) {
   const auto one = holdfast::client::open(store.url() + "?ttl=9s");
   const auto other = holdfast::client::open(store.url());
   auto first = one.mutex("job"), second = other.mutex("job"), third = other.mutex("other job");
-  EXPECT_EQ(thrown_by([&] { const holdfast::multi_mutex twice(first, second); }),
-            errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { const holdfast::multi_mutex twice(first, second); }), errc::bad_option);
   EXPECT_TRUE(holdfast::multi_mutex(first, third).try_acquire());
 }
 

@@ -63,8 +63,7 @@ TEST(file_error_text, has_the_code_of_each_refusal) {
   EXPECT_EQ(of(reason::garbage).code, errc::refused);
   EXPECT_EQ(of(reason::another).code, errc::mismatch);
   EXPECT_EQ(of(reason::exhausted).code, errc::refused);
-  for (const reason why :
-       {reason::unsteady, reason::garbage, reason::another, reason::exhausted})
+  for (const reason why : {reason::unsteady, reason::garbage, reason::another, reason::exhausted})
     EXPECT_NE(of(why).text.find("/srv/x.lock"), std::string::npos);
 }
 

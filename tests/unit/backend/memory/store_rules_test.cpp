@@ -32,9 +32,7 @@ class memory_store_rules : public testing::Test {
     r.sent = env.now();
     return data.apply(*lock, r, env.now(), env, pushed);
   }
-  verdict attempt(const endpoint& from) {
-    return send(operation::acquire, from, 10s, true).what;
-  }
+  verdict attempt(const endpoint& from) { return send(operation::acquire, from, 10s, true).what; }
   reply share(const endpoint& from) {
     request_details details;
     details.mode = lock_mode::shared;

@@ -360,17 +360,18 @@ TEST(retrying, an_acquire_begins_without_what_an_earlier_one_has_left) {
   expect_each({{"acquire busy wake busy cancel acquire busy", "waiting sleep:2+2"},
                {"acquire not_now wake not_now cancel done acquire not_now", "trying sleep:20+5"}},
               polling);
-  expect_each(
-      {{"acquire busy subscribed busy cancel acquire busy", "subscribing subscribe sleep:1000"},
-       {"acquire busy failed cancel acquire busy", "subscribing subscribe sleep:1000"},
-       {"acquire granted release cut told acquire cancel", "idle ended sleep:never"},
-       {"acquire busy subscribed message cancel done acquire busy",
-        "subscribing subscribe sleep:1000"}},
-      with_channel);
+  expect_each({{"acquire busy subscribed busy cancel acquire busy",
+                "subscribing subscribe sleep:1000"},
+               {"acquire busy failed cancel acquire busy", "subscribing subscribe sleep:1000"},
+               {"acquire granted release cut told acquire cancel", "idle ended sleep:never"},
+               {"acquire busy subscribed message cancel done acquire busy",
+                "subscribing subscribe sleep:1000"}},
+              with_channel);
 }
 
 TEST(retrying, each_kind_of_request_has_pauses_of_its_own) {
-  expect_each({{"acquire not_now wake not_now wake granted release not_now", "releasing sleep:20+5"},
+  expect_each({{"acquire not_now wake not_now wake granted release not_now",
+                "releasing sleep:20+5"},
                {"acquire not_now wake granted downgrade not_now", "held sleep:20+5"},
                {"acquire not_now wake not_now cancel not_now", "withdrawing sleep:20+5"}},
               polling);
