@@ -54,7 +54,7 @@ TEST_F(barrier, a_group_that_a_member_has_left_is_broken_and_the_others_wait_on)
   EXPECT_EQ(whole->members, (std::vector{&a, &c, &b}));
 }
 
-TEST_F(barrier, a_claim_that_never_joined_breaks_nothing_and_mends_nothing) {
+TEST_F(barrier, a_claim_that_never_joined_breaks_no_group_and_repairs_none) {
   asker stranger;
   join(a);
   join(b);

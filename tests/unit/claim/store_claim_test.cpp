@@ -195,7 +195,7 @@ TEST_F(store_claim_case, a_sleep_ends_within_its_spread) {
   EXPECT_LT(latest, wake + 10ms);
 }
 
-TEST_F(store_claim_case, a_grant_says_whether_others_waited_by_then) {
+TEST_F(store_claim_case, a_grant_shows_whether_others_waited_by_then) {
   const auto c = open({{.event = claim_event::granted}, {.event = claim_event::granted}}, heard);
   c->acquire({});
   EXPECT_FALSE(heard.grant.others_wait);

@@ -35,7 +35,7 @@ TEST_F(a_cohort, assumes_that_others_wait_where_the_store_is_silent) {
   EXPECT_EQ(said(claim_record::release), claim);
 }
 
-TEST_F(a_cohort, passes_the_lock_on_when_its_grant_says_that_others_wait) {
+TEST_F(a_cohort, passes_the_lock_on_when_its_grant_shows_that_others_wait) {
   rules.options.turns = 1;
   caller a, b;
   enter(a);

@@ -180,7 +180,7 @@ TEST_F(a_cohort, ends_the_attempt_alone_when_the_store_is_in_an_outage) {
   }
 }
 
-TEST_F(a_cohort, tells_an_attempt_why_a_grant_came_too_late) {
+TEST_F(a_cohort, reports_to_an_attempt_that_its_grant_came_too_late) {
   const auto too_late = [&] {
     caller attempt;
     attempt.request.one_attempt = true;
@@ -333,7 +333,7 @@ class a_cohort_in_trouble : public a_cohort {
 TEST_F(a_cohort_in_trouble, reports_the_outage_and_not_a_busy_lock) {
   EXPECT_EQ(end_of_wait(errc::timed_out).code, errc::unavailable);
   EXPECT_EQ(end_of_wait(errc::timed_out).text, "it is down");
-  EXPECT_EQ(end_of_wait(errc::canceled).code, errc::canceled) << "it was the caller's wish";
+  EXPECT_EQ(end_of_wait(errc::canceled).code, errc::canceled) << "the caller ended it";
   store.trouble = {};
   EXPECT_EQ(end_of_wait(errc::timed_out).code, errc::timed_out) << "it has just ended";
   store.trouble = {errc::unavailable, "it is down"};

@@ -189,7 +189,7 @@ TEST(client_options, may_have_the_values_at_the_ends_of_their_ranges) {
     EXPECT_NE(refusal_of(query), "") << query;
 }
 
-TEST(client_options, say_what_to_give_instead) {
+TEST(client_options, name_what_to_give_instead) {
   EXPECT_NE(refusal_of("op-timeout=0").find("op-timeout=0: give 1ms to 24h"), std::string::npos);
   EXPECT_NE(refusal_of("turns=1.5").find("give a whole number"), std::string::npos);
   EXPECT_NE(refusal_of("turns=1025").find("give a number from 1 to 1024"), std::string::npos);

@@ -229,7 +229,7 @@ TEST(memory_recipe, the_first_in_the_queue_sleeps_until_the_lease_of_a_holder_ha
   EXPECT_EQ(queued_with(false, 1s).spread, 3s);
 }
 
-TEST(memory_recipe, a_queued_claim_asks_again_when_it_wakes_or_the_store_has_restarted) {
+TEST(memory_recipe, a_queued_claim_requests_again_when_it_wakes_or_the_store_has_restarted) {
   recipe r;
   r.acquire({.ttl = 10s}, start, recipe_timing);
   const reply queued = answer(r, operation::acquire, reply::verdict::queued, start);
@@ -304,7 +304,7 @@ TEST(memory_recipe, a_release_that_finds_no_lease_was_late_unless_it_was_repeate
             errc{});
 }
 
-TEST(memory_recipe, a_loss_says_whether_another_holds_the_lock) {
+TEST(memory_recipe, a_loss_shows_whether_another_holds_the_lock) {
   for (const bool others_hold : {true, false}) {
     recipe r = held();
     r.renew(10s, start, recipe_timing);

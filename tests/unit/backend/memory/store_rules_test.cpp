@@ -1,4 +1,4 @@
-// The server as a passive object: what it answers to each request.
+// The server as a passive object: its reply to each request.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -84,7 +84,7 @@ TEST_F(memory_store_rules, a_repeated_request_has_the_same_grant) {
   EXPECT_EQ(lock->more->members.size(), 1u);
 }
 
-TEST_F(memory_store_rules, a_renewal_of_another_owner_says_whether_the_lock_is_held) {
+TEST_F(memory_store_rules, the_reply_to_another_owner_shows_whether_the_lock_is_held) {
   EXPECT_FALSE(send(operation::renew, a).others_hold);
   send(operation::acquire, b);
   const reply gone = send(operation::renew, a);
@@ -97,7 +97,7 @@ TEST_F(memory_store_rules, a_renewal_of_another_owner_says_whether_the_lock_is_h
   EXPECT_FALSE(send(operation::renew, a).others_hold);
 }
 
-TEST_F(memory_store_rules, a_leave_says_whether_the_sender_had_the_lock) {
+TEST_F(memory_store_rules, the_reply_to_a_leave_shows_whether_the_sender_had_the_lock) {
   send(operation::acquire, a);
   EXPECT_EQ(send(operation::leave, b).what, verdict::not_owner);
   EXPECT_EQ(attempt(b), verdict::busy);
@@ -107,7 +107,7 @@ TEST_F(memory_store_rules, a_leave_says_whether_the_sender_had_the_lock) {
   EXPECT_EQ(send(operation::leave, a).what, verdict::left);
 }
 
-TEST_F(memory_store_rules, a_waiter_is_told_its_place_and_the_end_of_the_lease_before_it) {
+TEST_F(memory_store_rules, the_reply_to_a_waiter_has_its_place_and_the_end_of_the_lease_before_it) {
   send(operation::acquire, a, 10s);
   env.advance(4s);
   const reply first = send(operation::acquire, b), second = send(operation::acquire, c);
@@ -187,7 +187,7 @@ TEST_F(memory_store_rules, a_downgrade_keeps_the_number_and_the_lease) {
 
 TEST_F(memory_store_rules, a_lock_is_taken_from_the_holder_that_was_seen) {
   EXPECT_FALSE(take_from({}));
-  EXPECT_FALSE(data.break_lock("y", {}, env.now(), env, pushed)) << "nobody ever used it";
+  EXPECT_FALSE(data.break_lock("y", {}, env.now(), env, pushed)) << "no client ever used it";
   send(operation::acquire, a);
   EXPECT_FALSE(take_from({.who = b.who}));
   EXPECT_EQ(attempt(b), verdict::busy);
@@ -223,7 +223,7 @@ TEST_F(memory_store_rules, a_number_is_never_below_the_wall_clock) {
   EXPECT_EQ(next(), env.wall().count());
 }
 
-TEST_F(memory_store_rules, a_name_that_nobody_uses_or_holds_leaves_nothing) {
+TEST_F(memory_store_rules, a_name_without_a_user_or_a_holder_leaves_nothing) {
   const auto use = [&](const std::string& name) {
     entry& e = data.attach(name, env.now());
     request r;

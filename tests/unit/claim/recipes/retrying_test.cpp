@@ -382,7 +382,7 @@ TEST(retrying, a_lease_that_ends_with_the_back_off_is_not_waited_for_by_itself) 
               polling);
 }
 
-TEST(retrying, others_are_let_try_first_for_a_tenth_of_a_second) {
+TEST(retrying, others_go_first_for_a_tenth_of_a_second) {
   expect_each({{"acquire granted release told pass99 acquire", "waiting owner sleep:0+1"},
                {"acquire granted release told pass100 acquire",
                 "trying owner try_lock sleep:never"}},
@@ -432,7 +432,7 @@ TEST(retrying, a_late_refusal_of_a_subscription_stops_no_attempt) {
   EXPECT_FALSE(r.polls());
 }
 
-TEST(retrying, a_claim_that_polls_says_so) {
+TEST(retrying, a_claim_reports_that_it_polls) {
   played_claim p(with_channel);
   p.play("acquire busy");
   EXPECT_FALSE(p.recipe().polls());

@@ -196,7 +196,7 @@ TEST_F(session_recipe_case, a_wait_is_given_up_with_the_reason_and_a_removal_wit
 
 TEST_F(session_recipe_case, a_lost_session_ends_what_it_held_and_what_was_removed) {
   request(false);
-  EXPECT_EQ(end_with_session().event, claim_event::none) << "it asks again in the next session";
+  EXPECT_EQ(end_with_session().event, claim_event::none) << "it requests again in the next session";
   EXPECT_TRUE(is_waiter());
   hold();
   const step lost = end_with_session();
