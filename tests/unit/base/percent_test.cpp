@@ -24,6 +24,7 @@ TEST(percent, without_two_digits_is_refused) {
   for (const char* const text :
        {"%", "%4", "a%", "a%4", "%g0", "%0g", "%G0", "%:0", "%/0", "%@0", "%`0"})
     EXPECT_FALSE(percent_decode(text)) << text;
+  EXPECT_FALSE(percent_decode(std::string_view("%41", 2))) << "it ends before the second digit";
 }
 
 }  // namespace
