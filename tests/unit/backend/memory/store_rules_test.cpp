@@ -11,10 +11,10 @@ namespace holdfast::memory {
 namespace {
 
 using namespace std::chrono_literals;
-using verdict = reply::verdict;
 
 class memory_store_rules : public testing::Test {
  protected:
+  using verdict = reply::verdict;
   memory_store_rules() {
     a.who = {1, 1};
     b.who = {2, 2};
