@@ -82,8 +82,8 @@ void claim_records::add_held(claim_record& c) noexcept { c.next_held = std::exch
 
 void claim_records::remove_held(claim_record& c) noexcept {
   claim_record** at = &held_;
-  while (*at && *at != &c) at = &(*at)->next_held;
-  if (*at) *at = std::exchange(c.next_held, nullptr);
+  while (*at != &c) at = &(*at)->next_held;
+  *at = std::exchange(c.next_held, nullptr);
 }
 
 }  // namespace holdfast::cohort

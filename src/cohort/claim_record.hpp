@@ -86,7 +86,7 @@ class claim_records {
   claim_record* held() const noexcept { return held_; }
   bool is_held(const claim_record&) const noexcept;
   void add_held(claim_record&) noexcept;
-  void remove_held(claim_record&) noexcept;
+  void remove_held(claim_record&) noexcept;  // it holds one
 
  private:
   claim_record first_;  // of the list of all records

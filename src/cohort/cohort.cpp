@@ -12,7 +12,6 @@ using state = claim_record::state;
 
 void cohort::enter(waiter& w, time_point now) {
   w.asked = now;
-  w.is_driver_notified = false;
   if (rules().recording) w.recorded_for = &claims_.home();
   if (is_closed_) return effects_.answer(w, {errc::closed, "the client was closed"});
   if (w.until <= now) {  // as std::timed_mutex: one attempt is made even when the time is over
@@ -24,8 +23,7 @@ void cohort::enter(waiter& w, time_point now) {
   const bool joins_now = joins(w, now);
   if (w.request.one_attempt && !joins_now && !is_free_for(w))
     return effects_.answer(w, unserved(errc::timed_out));
-  if (!joins_now && is_first && held && held->grant.has_turns())
-    held->grant.start_budget(now, rules());
+  if (!joins_now && is_first && held) held->grant.start_budget(now, rules());
   waiters_.push(w);
   if (!joins_now && (!w.thread || requesting_ || held))
     effects_.record_wait(claims_.home(), w, now);
@@ -87,7 +85,7 @@ void cohort::end_wait(waiter& w, failure why, time_point now) {
   claim_record* const held = claims_.held();
   if (!held || !was_first) return;
   if (!next) held->grant.end_await();
-  if (!held->grant.awaits_renewal()) grant_turns(*held, now);
+  grant_turns(*held, now);
 }
 
 // timed_out only where the lock is known to be busy, so that an outage is never reported as a held
@@ -155,7 +153,7 @@ void cohort::leave(turn& t, confirmation* report, time_point now) {
     if (report) effects_.answer(*report);
     return grant_turns(*of, now);
   }
-  const bool may_linger = rules().options.linger > duration::zero() && !report && !is_closed_;
+  const bool may_linger = rules().options.linger > duration::zero() && !report;
   if (may_linger && !next && g.may_linger(now)) {
     if (g.are_waiters_unknown()) check_waiters(*of);
     return g.linger(now, rules());
@@ -204,7 +202,7 @@ void cohort::close() {
   answer_waiters({errc::closed, "the client was closed"}, false);
   if (requesting_) stop_requesting();
   while (claim_record* const c = claims_.held()) {
-    if (!c->grant.is_lost()) lose(*c, turn::fate::closed);
+    lose(*c, turn::fate::closed);
     c->grant.forget_turns();
     release(*c);
   }
@@ -214,7 +212,7 @@ void cohort::close() {
 // the first waiter.
 bool cohort::request_next(time_point now) {
   waiter* const first = waiters_.first();
-  if (!first || requesting_ || is_closed_) return false;
+  if (!first || requesting_) return false;
   if (claims_.held() && first->request.mode != lock_mode::permit) return false;
   for (const claim_record* c = claims_.held(); c; c = c->next_held)
     if (c->grant.awaits_renewal()) return false;
@@ -239,7 +237,6 @@ void cohort::release(claim_record& c) {
     confirmations_.answer_renewals(c, c.grant.ticket(), {errc::not_held, "the lease was released"},
                                    effects_);
   c.now = state::releasing;
-  c.grant.end();
   effects_.schedule(c, claim_record::release);
 }
 
@@ -268,8 +265,8 @@ void cohort::check_waiters(claim_record& c) noexcept {
 void cohort::grant_turns(claim_record& c, time_point now, bool is_just_renewed) {
   const bool opens = !c.grant.has_turns();
   const auto is_open = [&] { return opens || !c.grant.is_admission_closed(now, rules()); };
-  while (!waiters_.is_empty() && !is_closed_ && c.grant.has_room_for(waiters_.first()->request) &&
-         is_open() && start_turn(c, now, is_just_renewed)) {}
+  while (!waiters_.is_empty() && c.grant.has_room_for(waiters_.first()->request) && is_open() &&
+         start_turn(c, now, is_just_renewed)) {}
   if (c.grant.awaits_renewal()) return;
   if (!c.grant.has_turns()) return release_and_request(c);
   // Admission closed while a renewal was awaited: one-attempt callers do not wait for a holder to
@@ -375,7 +372,7 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
     confirmations_.answer_renewals(c, ticket, {}, effects_);
   }
   c.grant.confirm(deadline, ticket);
-  if (c.grant.has_turns()) c.grant.plan_renewal(rules());
+  c.grant.plan_renewal(rules());
   if (rules().recording) c.grant.record_confirmation(now, effects_);
   if (!c.grant.end_await()) return;
   grant_turns(c, now, true);
@@ -385,7 +382,7 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
 void cohort::on_doubtful(claim_record& c, time_point now) {
   if (!claims_.is_held(c) || planted(mutant::doubt_ignored)) return;
   tick(c, now);  // what has expired by now is lost, not doubtful
-  if (claims_.is_held(c) && !c.grant.is_lost()) c.grant.doubt(effects_);
+  c.grant.doubt(effects_);
 }
 
 void cohort::on_lost(claim_record& c, std::error_code why) {

@@ -129,7 +129,6 @@ void cohort_effects::end_hold(turn& t, time_point now) {
 // A renewal that was not planned, or was requested early, counts as a confirmation only, without a
 // lag.
 void cohort_effects::count_renewal(time_point due, time_point now) const {
-  if (!rules_.counts) return;
   rules_.counts->count(counters::renewals_confirmed);
   if (due <= now) rules_.counts->lagged(now - due);
 }

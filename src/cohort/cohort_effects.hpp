@@ -50,8 +50,8 @@ class cohort_effects {
   void count(counters::counter) const noexcept;
   // Called before the turn joins those of the grant.
   void count_turn(detail::turn&, const waiter&, bool joins_others, time_point now) const;
-  void end_hold(detail::turn&, time_point now);  // counts and records it
-  void count_renewal(time_point due, time_point now) const;
+  void end_hold(detail::turn&, time_point now);              // counts and records it
+  void count_renewal(time_point due, time_point now) const;  // with metrics
 
   // Into the recording, where there is one. `now` {}: the clock was not read.
   void record_wait(detail::local_lock&, waiter&, time_point now);

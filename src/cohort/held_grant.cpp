@@ -35,13 +35,6 @@ void held_grant::begin(const grant& g, const lock_rules& rules) noexcept {
   awaits_renewal_ = is_doubtful_ = is_revoked_ = was_renewed_ = false;
 }
 
-void held_grant::end() noexcept {
-  deadline_ = never;
-  turn_to(use::in_use);
-  provisional_left_ = {};
-  awaits_renewal_ = false;
-}
-
 void held_grant::turn_to(use next, time_point end) noexcept {
   use_ = next;
   end_of_use_ = end;
@@ -67,7 +60,7 @@ bool held_grant::is_admission_closed(time_point now, const lock_rules& rules) co
 
 bool held_grant::is_budget_spent(time_point now, const lock_rules& rules) const noexcept {
   if (is_revoked_ || turns_ >= rules.options.turns) return true;
-  return use_ == use::in_use && end_of_use_ <= now;
+  return end_of_use_ <= now;
 }
 
 bool held_grant::is_spent(time_point now, const lock_rules& rules) const noexcept {
@@ -183,9 +176,7 @@ void held_grant::linger(time_point now, const lock_rules& rules) noexcept {
   if (rules.can.wanted == contention_signal::poll) poll_again(now);
 }
 
-void held_grant::poll_again(time_point now) noexcept {
-  if (lingers()) next_request_ = now + polled_every;
-}
+void held_grant::poll_again(time_point now) noexcept { next_request_ = now + polled_every; }
 
 // A lingering grant is released shortly before it would expire.
 time_point held_grant::linger_end() const noexcept {

@@ -4,11 +4,11 @@
 //   ----------+---------------------------------------------+--------------------------------------
 //   in_use    | the last turn leaves, no caller is queued,  | lingering, with the option linger
 //             | no other client waits                       |
-//   in_use    | the last turn leaves, else                  | the next turn starts, or end()
-//   in_use    | deadline, or on_lost                        | lost; end() with no turn inside
+//   in_use    | the last turn leaves, else                  | the next turn starts, or released
+//   in_use    | deadline, or on_lost                        | lost; released with no turn inside
 //   lingering | a caller enters                             | in_use
-//   lingering | time over, or another client waits          | end()
-//   lost      | the last turn leaves                        | end()
+//   lingering | time over, or another client waits          | released
+//   lost      | the last turn leaves                        | released
 //
 // A grant in use has turns inside, or awaits the renewal that the next turn needs.
 //
@@ -47,7 +47,6 @@ class held_grant {
 
   void prepare(const acquire_request&) noexcept;  // mode, permits and ttl are those requested
   void begin(const grant&, const lock_rules&) noexcept;
-  void end() noexcept;  // it is released
 
   lock_mode mode() const noexcept { return mode_; }
   std::uint32_t permits() const noexcept { return permits_; }
@@ -86,7 +85,7 @@ class held_grant {
 
   // Keeping it without a turn.
   void linger(time_point now, const lock_rules&) noexcept;
-  void poll_again(time_point now) noexcept;
+  void poll_again(time_point now) noexcept;  // lingering
   void resume() noexcept { turn_to(use::in_use); }
 
   // Reports of the store.

@@ -131,6 +131,54 @@ TEST_F(claim_list_test, a_last_attempt_is_made_once_before_each_end) {
   EXPECT_EQ(again.due, out_since + 60s);
 }
 
+TEST_F(claim_list_test, an_outage_timeout_below_the_op_timeout_leaves_an_eighth_of_itself) {
+  rules.outage_timeout = 4s;
+  EXPECT_EQ(all.first_end_of_wait(now), now + 4s - 500ms);
+}
+
+TEST_F(claim_list_test, the_next_end_is_that_of_the_waiter_that_ends_first) {
+  const time_point out_since = now;
+  wait_since(a, now + 20s);
+  wait_since(b, now);
+  wait_since(other, now + 10s);
+  EXPECT_EQ(end_waits(out_since).due, out_since + 59s);
+  now = out_since + 60s;
+  EXPECT_EQ(end_waits(out_since).due, out_since + 69s);
+  EXPECT_EQ(b.why, errc::unavailable);
+}
+
+TEST_F(claim_list_test, each_waiter_has_a_last_attempt_of_its_own) {
+  const time_point out_since = now;
+  wait_since(a, now);
+  wait_since(b, now + 30s);
+  now = out_since + 59s;
+  EXPECT_TRUE(end_waits(out_since).retry_now);
+  now = out_since + 60s;
+  EXPECT_FALSE(end_waits(out_since).retry_now);
+  now = out_since + 89s;
+  EXPECT_TRUE(end_waits(out_since).retry_now);
+}
+
+TEST_F(claim_list_test, the_waits_of_one_server_end_without_those_of_another) {
+  const time_point out_since = now;
+  wait_since(a, now);
+  wait_since(other, now);
+  time_point hurried_at{};
+  const auto of_one = [&] {
+    return all.end_waits([&](const plain_claim& c) { return c.name == "lock"; }, out_since,
+                         hurried_at, [] { return std::string("of one"); }, now, events);
+  };
+  now = out_since + 59s;
+  EXPECT_TRUE(of_one().retry_now);
+  EXPECT_EQ(hurried_at, now);
+  EXPECT_FALSE(of_one().retry_now);
+  EXPECT_TRUE(end_waits(out_since).retry_now) << "the other server was not tried yet";
+  now = out_since + 60s;
+  of_one();
+  EXPECT_EQ(a.reason, "of one");
+  EXPECT_EQ(other.why, errc{});
+}
+
 TEST_F(claim_list_test, while_the_server_answers_no_wait_ends) {
   wait_since(a, now - 24h);
   EXPECT_EQ(end_waits(base::never).due, base::never);

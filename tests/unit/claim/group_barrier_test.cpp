@@ -54,6 +54,19 @@ TEST_F(barrier, a_group_that_a_member_has_left_is_broken_and_the_others_wait_on)
   EXPECT_EQ(whole->members, (std::vector{&a, &c, &b}));
 }
 
+TEST_F(barrier, a_claim_that_never_joined_breaks_no_group_and_repairs_none) {
+  asker stranger;
+  join(a);
+  join(b);
+  auto* const whole = join(c);
+  ASSERT_TRUE(whole);
+  all.leave(three, stranger);
+  EXPECT_FALSE(whole->is_broken);
+  all.leave(three, b);
+  all.leave(three, stranger);
+  EXPECT_TRUE(whole->is_broken);
+}
+
 TEST_F(barrier, one_that_all_have_left_or_that_was_sent_begins_anew) {
   join(a);
   all.leave(three, a);

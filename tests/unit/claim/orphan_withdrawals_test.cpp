@@ -83,6 +83,55 @@ TEST_F(orphans, others_wait_behind_a_place_that_a_late_request_leaves_so_pauses_
   for (int i = 0; i < 5; ++i) EXPECT_LE(answer(withdrawal::unverified), now + 3s);
 }
 
+TEST_F(orphans, each_is_due_at_its_own_time) {
+  plan.says = withdrawal::may_be_lost;
+  const base::time_point first = add();
+  EXPECT_EQ(first, now + 100ms);
+  now += 50ms;
+  EXPECT_EQ(add(), now + 100ms);
+  EXPECT_EQ(all.tick(now), first) << "the earlier one";
+  EXPECT_EQ(plan.sent, 2);
+  EXPECT_EQ(all.tick(first), now + 100ms);
+  EXPECT_EQ(plan.sent, 3);
+}
+
+TEST_F(orphans, one_that_may_be_lost_is_dropped_once_it_has_expired) {
+  plan.says = withdrawal::may_be_lost;
+  all.add(now, plan, now + 100ms);
+  all.tick(now + 100ms - 1ns);
+  EXPECT_FALSE(all.empty());
+  EXPECT_EQ(all.tick(now + 100ms), base::never);
+  EXPECT_TRUE(all.empty());
+  EXPECT_EQ(plan.sent, 1);
+}
+
+TEST_F(orphans, one_that_is_answered_is_dropped_when_it_expires_before_the_next_withdrawal) {
+  all.add(now, plan, now + 100ms);
+  EXPECT_EQ(answer(withdrawal::unverified), base::never);
+  EXPECT_TRUE(all.empty());
+  all.add(now, plan, now + 100ms + 1ns);
+  EXPECT_EQ(answer(withdrawal::unverified), now + 100ms);
+  EXPECT_FALSE(all.empty());
+  all.drop_all();
+  EXPECT_TRUE(all.empty());
+}
+
+TEST_F(orphans, those_of_another_server_are_handed_over_unless_they_await_an_answer) {
+  left_behind::script awaits, stays, moves;
+  for (left_behind::script* const s : {&awaits, &stays, &moves}) {
+    s->says = s == &awaits ? withdrawal::sent : withdrawal::unsent;
+    all.add(now, *s, now + 1h);
+  }
+  int handed = 0;
+  all.hand_over([&](const left_behind& o) { return &o.by == &stays; },
+                [&](const left_behind& o) { handed += &o.by == &moves ? 1 : 100; });
+  EXPECT_EQ(handed, 1);
+  all.resend_all(now);
+  EXPECT_EQ(awaits.sent, 1);
+  EXPECT_EQ(stays.sent, 2);
+  EXPECT_EQ(moves.sent, 1) << "it is withdrawn elsewhere";
+}
+
 TEST_F(orphans, while_the_server_refuses_others_wait_behind_it_so_pauses_are_short) {
   add();
   for (int i = 0; i < 5; ++i) EXPECT_LE(answer(withdrawal::refused), now + 1s);

@@ -94,6 +94,7 @@ struct scripted {
     std::vector<std::pair<claim*, reply>> outbox;
     std::optional<verb> refused;
     bool takes_next = false;
+    time_point wakes = base::never;  // of the last sleep
     timing limits;
     testkit::manual_environment clock;
     std::mutex guard, log_guard;
@@ -126,7 +127,10 @@ struct scripted {
     }
     void renew_owner(claim&) { note("owner"); }
     void withdraw_orphan(claim&, time_point, event_queue&) { note("orphan"); }
-    void wake_at(claim&, time_point t) { note(t == base::never ? "sleep:never" : "sleep"); }
+    void wake_at(claim&, time_point t) {
+      wakes = t;
+      note(t == base::never ? "sleep:never" : "sleep");
+    }
     void after_step(claim&, time_point) { note("after"); }
     void request_flush(urgency how) { note(how == urgency::now ? "flush:now" : "flush"); }
     bool takes_successor(claim&, operation op, const seam::acquire_request& next) const {
@@ -142,6 +146,7 @@ struct sink final : seam::claim_sink {
   std::string heard;
   seam::grant grant;
   base::failure failure;
+  std::error_code loss;
   base::time_point deadline{};
   std::uint32_t ticket = 0;
 
@@ -153,8 +158,9 @@ struct sink final : seam::claim_sink {
     heard += 'x';
   }
   void on_doubtful() override { heard += 'd'; }
-  void on_lost(std::error_code) override { heard += 'l'; }
+  void on_lost(std::error_code why) override { loss = why, heard += 'l'; }
   void on_contended() override { heard += 'w'; }
+  void on_revocation_requested() override { heard += 'v'; }
   void on_ended(base::failure f) override { failure = std::move(f), heard += 'e'; }
 };
 

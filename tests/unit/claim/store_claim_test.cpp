@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/unit/claim/scripted_store.hpp"
@@ -176,6 +177,83 @@ TEST_F(store_claim_case, a_doubt_follows_an_extension_and_is_reported_only_while
   doubt(false);
   events.dispatch();
   EXPECT_EQ(heard.heard, "xdx");
+}
+
+TEST_F(store_claim_case, a_sleep_ends_within_its_spread) {
+  const time_point wake = store.clock.now() + 1s;
+  const step naps{.sleeps = true, .wake = wake, .spread = 10ms};
+  const auto c = open(std::deque<step>(200, naps), heard);
+  time_point earliest = base::never, latest{};
+  for (int i = 0; i < 200; ++i) {
+    c->cancel();
+    earliest = std::min(earliest, store.wakes);
+    latest = std::max(latest, store.wakes);
+  }
+  EXPECT_GE(earliest, wake);
+  EXPECT_LT(earliest, wake + 2ms);
+  EXPECT_GT(latest, wake + 8ms);
+  EXPECT_LT(latest, wake + 10ms);
+}
+
+TEST_F(store_claim_case, a_grant_shows_whether_others_waited_by_then) {
+  const auto c = open({{.event = claim_event::granted}, {.event = claim_event::granted}}, heard);
+  c->acquire({});
+  EXPECT_FALSE(heard.grant.others_wait);
+  event_queue none;
+  c->on([](scripted::recipe& r) { return r.held.others_wait = true, step(); }, {}, none);
+  c->acquire({});
+  EXPECT_TRUE(heard.grant.others_wait);
+}
+
+TEST_F(store_claim_case, a_loss_has_its_reason_and_takes_no_note_away) {
+  const auto c = open({{.event = claim_event::granted},
+                       {.event = claim_event::lost, .why = errc::lost},
+                       {.event = claim_event::lost, .why = errc::not_held}},
+                      heard);
+  c->acquire({.note = "mine"});
+  c->cancel();
+  EXPECT_EQ(heard.loss, errc::lost);
+  EXPECT_EQ(c->note(), "mine");
+  c->cancel();
+  EXPECT_EQ(heard.loss, errc::not_held);
+}
+
+TEST_F(store_claim_case, an_end_has_its_reason_or_none) {
+  const auto c = open({{.event = claim_event::ended},
+                       {.event = claim_event::ended, .why = errc::not_held},
+                       {.event = claim_event::ended, .why = errc::outcome_unknown}},
+                      heard);
+  c->cancel();
+  EXPECT_FALSE(heard.failure.code);
+  c->cancel();
+  EXPECT_EQ(heard.failure.code, errc::not_held);
+  EXPECT_EQ(heard.failure.text, "");
+  c->cancel();
+  EXPECT_EQ(heard.failure.code, errc::outcome_unknown);
+  EXPECT_EQ(heard.failure.text, "a fixed sentence");
+}
+
+TEST_F(store_claim_case, a_request_without_a_note_has_not_that_of_the_last_one) {
+  const auto c = open({}, heard);
+  c->acquire({.note = "mine"});
+  EXPECT_EQ(c->note(), "mine");
+  c->acquire({});
+  EXPECT_EQ(c->note(), "");
+}
+
+TEST_F(store_claim_case, a_request_for_the_release_reaches_the_holder) {
+  const auto c = open({{.event = claim_event::revocation}}, heard);
+  c->cancel();
+  EXPECT_EQ(heard.heard, "v");
+}
+
+TEST_F(store_claim_case, a_downgrade_is_written_soon_and_only_where_the_store_begins_it) {
+  const auto c = open({{.send = operation::take}, {.send = operation::take}}, heard);
+  c->downgrade();
+  EXPECT_EQ(store.news(), "take after deliver flush");
+  store.refused = verb::downgrade;
+  c->downgrade();
+  EXPECT_EQ(store.news(), "after deliver flush");
 }
 
 // A heartbeat extends the lease while another thread dispatches the grant: run under TSan.

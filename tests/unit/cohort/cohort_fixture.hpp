@@ -33,6 +33,20 @@ struct caller : holdfast::cohort::waiter {
   std::int64_t token() const { return granted ? granted->token : 0; }
 };
 
+struct reading_caller final : caller {
+  explicit reading_caller(duration ttl = 30s) : caller(ttl) {
+    request.mode = holdfast::lock_mode::shared;
+  }
+};
+
+struct permit_caller final : caller {
+  explicit permit_caller(std::uint32_t permits) {
+    request.mode = holdfast::lock_mode::permit;
+    request.permits = permits;
+    request.total_permits = 10;
+  }
+};
+
 struct asker final : holdfast::cohort::confirmation {
   bool answered = false;
   void complete() noexcept override { answered = true; }

@@ -119,5 +119,59 @@ TEST_F(recorded_events, are_one_standstill_of_the_process) {
   EXPECT_EQ(all.at(2).time, now());
 }
 
+TEST_F(recorded_events, are_no_standstill_while_a_timer_is_less_than_half_a_second_late) {
+  caller a;
+  enter(a);
+  granted_claim();
+  env.freeze(machine.next_tick() - env.now() + 500ms - 1ns);
+  tick();
+  EXPECT_EQ(std::ranges::count(kinds(), kind::late), 0);
+  env.freeze(machine.next_tick() - env.now() + 500ms);
+  tick();
+  EXPECT_EQ(std::ranges::count(kinds(), kind::late), 1);
+  leave(a);
+}
+
+TEST_F(recorded_events, are_one_refusal_each_second_of_a_program_that_polls) {
+  caller a;
+  enter(a);
+  granted_claim();
+  for (int i = 0; i < 5; ++i) {
+    caller attempt;
+    attempt.request.one_attempt = true;
+    enter(attempt);
+    EXPECT_EQ(attempt.why.code, errc::timed_out);
+    env.freeze(250ms);
+  }
+  EXPECT_EQ(std::ranges::count(kinds(), kind::refused), 2);
+  leave(a);
+}
+
+TEST_F(recorded_events, are_the_wait_of_a_caller_before_its_turn) {
+  caller a, b;
+  enter(a);
+  granted_claim();
+  env.freeze(1s);
+  enter(b);
+  const std::int64_t asked = now();
+  env.freeze(1s);
+  leave(a);
+  ASSERT_TRUE(b.granted);
+  EXPECT_EQ(events().back().what(), kind::granted);
+  EXPECT_EQ(events().back().since, asked);
+  leave(b);
+}
+
+TEST_F(recorded_events, are_a_downgrade_and_the_end_of_a_shared_turn) {
+  caller writer;
+  enter(writer);
+  granted_claim();
+  EXPECT_FALSE(machine.downgrade(*writer.granted, env.now()).code);
+  EXPECT_EQ(kinds().back(), kind::downgraded);
+  leave(writer);
+  EXPECT_EQ(kinds().back(), kind::ended);
+  EXPECT_EQ(events().back().since, 0) << "it is not known which grant was its own";
+}
+
 }  // namespace
 }  // namespace holdfast::cohort_tests

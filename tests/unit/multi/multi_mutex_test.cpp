@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
 
+#include <functional>
 #include <future>
+#include <string>
 #include <thread>
 
+#include "api/client_access.hpp"
 #include "testkit/fake_store.hpp"
 #include "testkit/manual_environment.hpp"
 #include "testkit/thrown_by.hpp"
@@ -213,6 +216,118 @@ TEST_F(several_locks, waited_for_can_be_stopped) {
   stop.request_stop();
   EXPECT_EQ(waits.get(), errc::canceled);
   EXPECT_TRUE(a.try_acquire());
+}
+
+TEST_F(several_locks, of_no_lease_are_not_held_in_any_form) {
+  holdfast::lease_set none;
+  EXPECT_FALSE(none);
+  EXPECT_FALSE(none.held());
+  EXPECT_EQ(none.status(), errc::not_held);
+  EXPECT_EQ(none.expires(), holdfast::lease_clock::time_point::min());
+  EXPECT_EQ(thrown_by([&] { none.check(); }), errc::not_held);
+  EXPECT_EQ(thrown_by([&] { none.release(); }), errc::not_held);
+  std::error_code ec;
+  none.release(ec);
+  EXPECT_EQ(ec, errc::not_held);
+  EXPECT_TRUE(none.doubt_token().stop_requested());
+  EXPECT_TRUE(none.loss_token().stop_requested());
+  none.unlock();
+}
+
+TEST_F(several_locks, whose_set_is_replaced_are_released) {
+  auto held = client.acquire_all({"a", "b"});
+  held = elsewhere.acquire_all({"a"});
+  EXPECT_TRUE(a.try_acquire());
+  EXPECT_TRUE(b.try_acquire());
+  EXPECT_FALSE(c.try_acquire());
+  EXPECT_TRUE(held.held());
+}
+
+TEST_F(several_locks, of_one_name_in_one_store_are_one_lock_for_all_clients) {
+  const holdfast::memory_store store("twins");
+  const auto one = holdfast::client::open(store.url() + "?ttl=9s");
+  const auto other = holdfast::client::open(store.url());
+  auto first = one.mutex("job"), second = other.mutex("job"), third = other.mutex("other job");
+  EXPECT_EQ(thrown_by([&] { const holdfast::multi_mutex twice(first, second); }), errc::bad_option);
+  EXPECT_TRUE(holdfast::multi_mutex(first, third).try_acquire());
+}
+
+// Leases of two clients of one store whose clock the test moves.
+class several_leases : public ::testing::Test {
+ protected:
+  holdfast::client open(const std::string& options) {
+    return holdfast::detail::client_access::open(holdfast::url::parse(store.url() + options), {},
+                                                 env);
+  }
+  holdfast::lease_set acquire() {
+    return holdfast::multi_mutex(b, a).acquire({.renew = holdfast::renewal::manual});
+  }
+  static std::string name_in_error(const std::function<void()>& call, std::error_code code) {
+    try {
+      call();
+    } catch (const holdfast::lock_error& e) {
+      EXPECT_EQ(e.code(), code);
+      return std::string(e.lock());
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+  }
+
+  holdfast::testkit::manual_environment env;
+  holdfast::memory_store store{"several leases"};
+  const holdfast::client short_one = open("?ttl=10s"), long_one = open("?ttl=40s");
+  holdfast::mutex a = short_one.mutex("a"), b = long_one.mutex("b");
+};
+
+TEST_F(several_leases, expire_with_the_first_of_them) {
+  const auto held = acquire();
+  EXPECT_EQ(held.expires(), held.members()[1].expires());
+  EXPECT_LT(held.expires(), held.members()[0].expires());
+}
+
+TEST_F(several_leases, have_the_doubt_and_the_loss_of_each_of_them) {
+  const auto held = acquire();
+  const auto doubt = held.doubt_token(), loss = held.loss_token();
+  EXPECT_EQ(held.doubt_token(), doubt) << "one token for all callers";
+  EXPECT_EQ(held.loss_token(), loss);
+  env.advance(9500ms);
+  EXPECT_TRUE(doubt.stop_requested());
+  EXPECT_FALSE(loss.stop_requested());
+  EXPECT_TRUE(held.held());
+  env.advance(500ms);
+  EXPECT_TRUE(loss.stop_requested());
+  EXPECT_EQ(held.status(), errc::lost);
+  EXPECT_TRUE(held.members()[0].held());
+}
+
+TEST_F(several_leases, name_the_first_that_is_lost_when_they_are_released) {
+  auto held = acquire();
+  env.advance(10s);
+  EXPECT_EQ(name_in_error([&] { held.release(); }, errc::lost), "a");
+  EXPECT_FALSE(held);
+  auto both = acquire();
+  env.advance(40s);
+  EXPECT_EQ(name_in_error([&] { both.release(); }, errc::lost), "b") << "in the order given";
+  auto again = acquire();
+  again.release();
+}
+
+TEST_F(several_leases, name_the_first_that_is_lost_when_they_are_extended) {
+  auto held = acquire();
+  env.advance(10s);
+  const auto before = held.members()[0].expires();
+  EXPECT_EQ(name_in_error([&] { held.extend(1min); }, errc::lost), "a");
+  EXPECT_GT(held.members()[0].expires(), before);
+  held.unlock();
+  auto both = acquire();
+  env.advance(40s);
+  EXPECT_EQ(name_in_error([&] { both.extend(1min); }, errc::lost), "b");
+  EXPECT_EQ(name_in_error([&] { both.extend(1ms); }, errc::bad_option), "b");
+  std::error_code ec;
+  both.extend(1min, ec);
+  EXPECT_EQ(ec, errc::lost);
+  both.release(ec);
+  EXPECT_EQ(ec, errc::lost);
 }
 
 }  // namespace

@@ -244,4 +244,99 @@ TEST(open_options, are_used_instead_of_the_url_and_not_shown) {
   EXPECT_EQ(holdfast::client::open("memory:?ttl=9s", {.ttl = 6s}).url_text(), "memory:?ttl=9s");
 }
 
+holdfast::seam::client_options options_of(std::string_view query) {
+  std::vector<url::option> rest;
+  return read_client_options(url::parse("memory:?" + std::string(query)), rest);
+}
+
+TEST(client_options, each_have_a_field_of_their_own) {
+  const auto o = options_of(
+      "ttl=7s&renew=no&grace=1s&clock-skew=2ms&connect-timeout=3s&op-timeout=4s&close-timeout=6s&"
+      "outage-timeout=8s&turns=9&turn-time=10ms&linger=11ms&admit-after-loss=yes&metrics=on&"
+      "recorder=off&strict=true");
+  EXPECT_EQ(o.ttl, 7s);
+  EXPECT_FALSE(o.renew);
+  EXPECT_EQ(o.grace, 1s);
+  EXPECT_EQ(o.clock_skew, 2ms);
+  EXPECT_EQ(o.connect_timeout, 3s);
+  EXPECT_EQ(o.op_timeout, 4s);
+  EXPECT_EQ(o.close_timeout, 6s);
+  EXPECT_EQ(o.outage_timeout, 8s);
+  EXPECT_EQ(o.turns, 9u);
+  EXPECT_EQ(o.turn_time, 10ms);
+  EXPECT_EQ(o.linger, 11ms);
+  EXPECT_TRUE(o.admit_after_loss && o.metrics && o.strict);
+  EXPECT_FALSE(o.recorder);
+}
+
+TEST(client_options, may_have_the_values_at_the_ends_of_their_ranges) {
+  EXPECT_EQ(options_of("ttl=100ms").ttl, 100ms);
+  EXPECT_EQ(options_of("ttl=8784h").ttl, 8784h);
+  EXPECT_EQ(options_of("ttl=100.2ms").ttl, 101ms) << "rounded up";
+  EXPECT_EQ(options_of("ttl=3s&grace=1s").grace, 1s);
+  EXPECT_EQ(options_of("connect-timeout=1ms").connect_timeout, 1ms);
+  EXPECT_EQ(options_of("op-timeout=24h").op_timeout, 24h);
+  EXPECT_EQ(options_of("close-timeout=0").close_timeout, 0s);
+  EXPECT_EQ(options_of("outage-timeout=0").outage_timeout, 0s);
+  EXPECT_EQ(options_of("outage-timeout=none").outage_timeout, holdfast::base::duration::max());
+  EXPECT_EQ(options_of("turns=1024").turns, 1024u);
+  EXPECT_EQ(options_of("turn-time=0").turn_time, 0s);
+  EXPECT_EQ(options_of("linger=24h").linger, 24h);
+  for (const char* query :
+       {"ttl=8785h", "ttl=3s&grace=1001ms", "connect-timeout=999us", "op-timeout=25h",
+        "close-timeout=25h", "turn-time=25h", "linger=25h", "clock-skew=25h", "outage-timeout=-1s"})
+    EXPECT_NE(refusal_of(query), "") << query;
+}
+
+TEST(client_options, name_what_to_give_instead) {
+  EXPECT_NE(refusal_of("op-timeout=0").find("op-timeout=0: give 1ms to 24h"), std::string::npos);
+  EXPECT_NE(refusal_of("turns=1.5").find("give a whole number"), std::string::npos);
+  EXPECT_NE(refusal_of("turns=1025").find("give a number from 1 to 1024"), std::string::npos);
+  EXPECT_NE(refusal_of("renew=maybe").find("renew=maybe: give 1 or 0"), std::string::npos);
+  EXPECT_NE(refusal_of("ttl=-1s").find("it is negative"), std::string::npos);
+  EXPECT_NE(refusal_of("ttl=3000000h").find("it is longer than 292 years"), std::string::npos);
+  EXPECT_NE(refusal_of("ttl=5d").find("give a number with a unit"), std::string::npos);
+  EXPECT_NE(refusal_of("clock-skew=20s").find("clock-skew takes half of the ttl"),
+            std::string::npos);
+}
+
+TEST(client_options, are_true_or_false_in_four_words_each) {
+  using holdfast::seam::parse_bool;
+  for (const char* const yes : {"1", "true", "yes", "on"}) EXPECT_TRUE(parse_bool(yes, "x")) << yes;
+  for (const char* const no : {"0", "false", "no", "off"}) EXPECT_FALSE(parse_bool(no, "x")) << no;
+}
+
+TEST(client_options, are_numbers_in_their_range_and_nothing_else) {
+  using holdfast::seam::parse_number;
+  EXPECT_EQ(parse_number("0", "x", 0, 1), 0);
+  EXPECT_EQ(parse_number("1", "x", 0, 1), 1);
+  EXPECT_EQ(parse_number("0.25", "x", 0, 1), 0.25);
+  for (const char* const wrong : {"", "-0.1", "1.1", "1x", "nan", "x"})
+    EXPECT_THROW((void)parse_number(wrong, "x", 0, 1), lock_error) << wrong;
+}
+
+TEST(client_options, leave_the_path_of_a_store_as_it_is) {
+  EXPECT_EQ(without_client_options("file:///srv/me@home?ttl=5s"), "file:///srv/me@home");
+  EXPECT_EQ(without_client_options("memory:shop"), "memory:shop");
+  EXPECT_EQ(without_client_options("redis://u:***@h/0?password=***&layout=lua&ttl=1s&db=1"),
+            "redis://h/0?layout=lua&db=1");
+}
+
+TEST(a_ttl, has_to_leave_half_of_itself_after_the_clock_skew) {
+  using holdfast::seam::limit_fault;
+  using holdfast::seam::ttl_fault;
+  using holdfast::seam::worth;
+  EXPECT_EQ(worth(10s, 300ms), 10s - 100ms - 2ms - 300ms);
+  holdfast::seam::client_options o;
+  o.clock_skew = 488ms;  // 1 s, less a hundredth and 2 ms, less this: 500 ms
+  EXPECT_EQ(ttl_fault(1s, o), "");
+  o.clock_skew = 488ms + 1ns;
+  EXPECT_NE(ttl_fault(1s, o), "");
+  EXPECT_FALSE(limit_fault(10s, 10s).code);
+  EXPECT_EQ(limit_fault(10s + 1ns, 10s).code, errc::bad_option);
+  EXPECT_EQ(limit_fault(11s, 10s).text,
+            "the ttl is longer than max-ttl, which is 10 s; give all clients of these servers a "
+            "larger ?max-ttl=");
+}
+
 }  // namespace

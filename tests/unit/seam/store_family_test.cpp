@@ -76,6 +76,7 @@ TEST_F(store_families, each_kind_of_lock_is_kept_by_the_first_store_that_has_its
   single.add(one);
   EXPECT_EQ(single.of(lock_kind::semaphore), nullptr);
   EXPECT_EQ(single.lack_of(lock_kind::semaphore), "layout x has no semaphores: use layout y");
+  EXPECT_EQ(store_family().lack_of(lock_kind::mutex), "this backend has no mutexes");
 }
 
 TEST_F(store_families, one_store_answers_by_itself) {

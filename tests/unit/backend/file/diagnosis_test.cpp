@@ -98,5 +98,53 @@ TEST(file_examination, names_prune_for_a_full_directory_only_where_it_removes_fi
   EXPECT_NE(grade_space(f).remedy.find("prune"), std::string::npos);
 }
 
+TEST(file_grading, of_space_is_good_from_a_hundred_new_files_on) {
+  directory_facts f = sound();
+  f.files_free = 100;
+  EXPECT_EQ(grade_space(f).grade, grade::good);
+  EXPECT_EQ(grade_space(f).why, "room for 100 new files");
+  f.files_free = 99;
+  EXPECT_EQ(grade_space(f).grade, grade::warn);
+  f.files_free = 1;
+  EXPECT_EQ(grade_space(f).grade, grade::warn);
+  f.files_free = 0;
+  EXPECT_EQ(grade_space(f).grade, grade::bad);
+  f.files_free = {};
+  f.block = 4096;
+  f.bytes_free = std::uint64_t{4096} * 1'000'000;
+  EXPECT_EQ(grade_space(f).why, "room for 1000000 new files");
+  f.bytes_free += 4096;
+  EXPECT_EQ(grade_space(f).why, "room for more than a million new files");
+  f.bytes_free = 4096 * 99 + 4095;
+  EXPECT_EQ(grade_space(f).grade, grade::warn);
+  f.block = 0;
+  EXPECT_EQ(grade_space(f).grade, grade::good) << "a block of no size counts as one byte";
+}
+
+TEST(file_grading, of_what_is_above_a_groups_directory_trusts_the_one_who_made_it) {
+  directory_facts f = sound();
+  f.rules.group = 5;
+  f.info.st_uid = 8;
+  f.above.push_back(above(0755, 8));
+  EXPECT_EQ(grade_path(f).grade, grade::good);
+  f.above.push_back(above(0755, 7));
+  EXPECT_EQ(grade_path(f).grade, grade::bad);
+}
+
+TEST(file_grading, of_a_file_system_names_it) {
+  directory_facts f = sound();
+  EXPECT_EQ(grade_file_system(f).why, "ext4, a local file system");
+  f.fs_type = 0x58465342;
+  EXPECT_EQ(grade_file_system(f).why, "xfs, a local file system");
+  f.fs_type = 0x9123683e;
+  EXPECT_EQ(grade_file_system(f).why, "btrfs, a local file system");
+  f.fs_type = 0x1234;
+  EXPECT_EQ(grade_file_system(f).why,
+            "unknown file system (type 0x1234); holdfast is untested on it");
+  f.unread = "Input/output error";
+  EXPECT_EQ(grade_file_system(f).grade, grade::warn);
+  EXPECT_EQ(grade_file_system(f).why, "not known: Input/output error");
+}
+
 }  // namespace
 }  // namespace holdfast::file

@@ -72,5 +72,38 @@ TEST(file_directory, a_negative_type_of_a_32_bit_system_is_known_too) {
   EXPECT_EQ(remote_file_system(ext4), "");
 }
 
+TEST(file_directory, one_of_a_group_is_trusted_in_one_form_only) {
+  const directory_rules of_group_5{.user = 7, .group = 5};
+  const auto complaint = [&](mode_t mode, gid_t group) {
+    struct stat st = a_directory(mode, 8);
+    st.st_gid = group;
+    return complaint_about(st, ext4, of_group_5);
+  };
+  EXPECT_EQ(complaint(02770, 5), "");
+  EXPECT_EQ(complaint(02775, 5), "") << "others may read";
+  EXPECT_NE(complaint(02770, 6).find("belongs to group 6, not to group 5"), std::string::npos);
+  EXPECT_NE(complaint(02772, 5).find("may be written by everybody (mode 2772)"), std::string::npos);
+  EXPECT_NE(complaint(03770, 5).find("is sticky (mode 3770)"), std::string::npos);
+  EXPECT_NE(complaint(0770, 5).find("is not shared by its group (mode 0770)"), std::string::npos);
+  EXPECT_NE(complaint(02750, 5).find("is not shared by its group"), std::string::npos);
+  EXPECT_NE(complaint(02770, 6).find("chgrp 5 and chmod 2770 it"), std::string::npos);
+}
+
+TEST(file_directory, each_file_system_of_other_hosts_is_known_and_no_local_one) {
+  for (const unsigned type :
+       {0x6969u, 0x517bu, 0xff534d42u, 0xfe534d42u, 0x65735546u, 0x01021997u, 0x00c36400u,
+        0x5346414fu, 0x6b414653u, 0x73757245u, 0x0bd00bd0u, 0x47504653u, 0x794c7630u})
+    EXPECT_NE(remote_file_system(static_cast<long>(type)), "") << type;
+  for (const unsigned type : {0xef53u, 0x58465342u, 0x9123683eu, 0x01021994u})
+    EXPECT_EQ(remote_file_system(static_cast<long>(type)), "") << type;
+}
+
+TEST(file_directory, a_mode_is_shown_as_chmod_takes_it) {
+  EXPECT_EQ(octal(S_IFDIR | 0700), "0700");
+  EXPECT_EQ(octal(07777), "7777");
+  EXPECT_EQ(octal(05), "0005");
+  EXPECT_EQ(default_path(7), "/run/lock/holdfast-7");
+}
+
 }  // namespace
 }  // namespace holdfast::file

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/percent.hpp"
 #include "seam/name.hpp"
 
 namespace holdfast::file {
@@ -91,6 +92,27 @@ TEST(file_naming, other_files_of_the_folder_are_no_locks) {
   for (const char* file : {"x.waiters", ".probe", ".lock", "x", "x.lock~", "%zz.lock", "a b.lock",
                            "%41.lock"})  // the last two: not as we would write them
     EXPECT_EQ(lock_name_of(file), std::nullopt) << file;
+}
+
+TEST(file_naming, a_name_is_hashed_only_when_it_does_not_fit) {
+  const std::size_t room = 100 - waiters_suffix.size();
+  EXPECT_EQ(file_stem(std::string(room, 'x'), 100), std::string(room, 'x'));
+  const std::string hashed = file_stem(std::string(room + 1, 'x'), 100);
+  EXPECT_EQ(hashed.substr(0, 66), std::string(64, 'x') + "%-") << "its beginning stays readable";
+  EXPECT_EQ(hashed.size(), 64u + 2 + 32);
+}
+
+TEST(file_naming, the_beginning_of_a_hashed_name_ends_with_no_half_of_an_escape) {
+  for (std::size_t before = 60; before < 66; ++before) {
+    const std::string name = std::string(before, 'x') + std::string(300, '/');
+    const std::string stem = file_stem(name);
+    const std::string head = stem.substr(0, stem.find("%-"));
+    const auto shown = base::percent_decode(head);
+    ASSERT_TRUE(shown) << stem;
+    EXPECT_TRUE(name.starts_with(*shown)) << stem;
+    EXPECT_GE(head.size(), 62u) << stem;
+    EXPECT_LE(head.size(), 64u) << stem;
+  }
 }
 
 }  // namespace

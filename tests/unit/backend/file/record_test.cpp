@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 
 namespace holdfast::file {
 namespace {
@@ -146,6 +147,60 @@ TEST(file_record, sees_its_own_bytes_again) {
   EXPECT_TRUE(a.same_as(a.bytes()));
   EXPECT_FALSE(a.same_as(b.bytes()));
   EXPECT_FALSE(a.same_as(a.bytes().first(100)));
+}
+
+TEST(file_record, has_values_in_their_ranges_only) {
+  const auto with = [](std::int64_t pid, std::chrono::microseconds since) {
+    record_text text;
+    text.describe("n", "h", "", pid, 1);
+    text.stamp(42, since);
+    const auto r = parse_record(text.bytes());
+    EXPECT_TRUE(r);
+    return r ? std::pair(r->pid, r->since) : std::pair(std::int64_t{-1}, 0us);
+  };
+  EXPECT_EQ(with(-1, 5us), std::pair(std::int64_t{0}, 5us));
+  EXPECT_EQ(with(9'999'999'999, -5us), std::pair(std::int64_t{9'999'999'999}, 0us));
+  EXPECT_EQ(with(10'000'000'000, 42us), std::pair(std::int64_t{9'999'999'999}, 42us));
+  EXPECT_EQ(with(1, std::chrono::microseconds{number_max + 1}).second,
+            std::chrono::microseconds{number_max});
+}
+
+TEST(file_record, has_a_name_and_nothing_behind_its_texts) {
+  EXPECT_FALSE(parse_record(make("", "h", "n", 42).bytes()));
+  const std::string good = text_of(make("x", "h", "n", 42));
+  ASSERT_TRUE(parse_record(good));
+  for (const std::size_t at : {good.find("note    n\n") + 10, good.size() - 2, good.size() - 1}) {
+    std::string bad = good;
+    bad[at] = 'x';
+    EXPECT_FALSE(parse_record(bad)) << at;
+  }
+  for (const char* const key : {"name    ", "host    ", "note    "}) {
+    std::string bad = good;
+    bad[bad.find(key)] = 'X';
+    EXPECT_FALSE(parse_record(bad)) << key;
+  }
+}
+
+TEST(file_record, has_no_control_characters_in_its_texts) {
+  const auto text = make("a\x1f\x20z", "h\x7f", "\x01", 42);
+  const auto r = parse_record(text.bytes());
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->name, "a? z");
+  EXPECT_EQ(r->host, "h?");
+  EXPECT_EQ(r->note, "?");
+  std::string bad = text_of(make("x", "h", "n", 42));
+  bad[bad.find("note    n") + 8] = '\x7f';
+  EXPECT_FALSE(parse_record(bad));
+}
+
+TEST(file_record, remembers_the_number_that_was_stamped) {
+  record_text text;
+  EXPECT_EQ(text.number(), 0);
+  text.describe("n", "h", "", 1, 1);
+  text.stamp(7, 1us);
+  EXPECT_EQ(text.number(), 7);
+  text.describe("n", "h", "other", 1, 1, {.how = lock_mode::shared});
+  EXPECT_EQ(text.as().how, lock_mode::shared);
 }
 
 }  // namespace

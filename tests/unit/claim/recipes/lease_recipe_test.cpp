@@ -148,6 +148,49 @@ TEST_F(lease_recipe_test, a_grant_and_each_first_request_make_earlier_replies_la
   EXPECT_TRUE(is_late(held));
 }
 
+TEST_F(lease_recipe_test, a_lease_whose_store_has_moved_is_in_doubt_until_it_is_renewed) {
+  EXPECT_EQ(on_moved().event, claim_event::none) << "it holds nothing";
+  hold();
+  EXPECT_FALSE(is_doubtful());
+  EXPECT_EQ(on_moved().event, claim_event::doubtful);
+  EXPECT_TRUE(is_doubtful());
+  hear(verdict::done);
+  EXPECT_FALSE(is_doubtful());
+  on_moved();
+  hold();
+  EXPECT_FALSE(is_doubtful()) << "the next grant is the new store's";
+}
+
+TEST_F(lease_recipe_test, a_new_request_is_for_an_exclusive_lease) {
+  hold();
+  begin_downgrade();
+  EXPECT_TRUE(is_downgraded());
+  acquire(true);
+  EXPECT_FALSE(is_downgraded());
+  EXPECT_TRUE(is_attempt());
+  EXPECT_FALSE(is_waiter());
+  hold();
+  EXPECT_FALSE(is_attempt());
+}
+
+TEST_F(lease_recipe_test, a_lease_that_is_lost_while_it_is_downgraded_is_not_downgraded_again) {
+  hold();
+  begin_downgrade();
+  EXPECT_EQ(hear(verdict::not_owner).why, errc::lost);
+  EXPECT_EQ(now_in(), plain_state::lost);
+  EXPECT_FALSE(is_downgrading_);
+  EXPECT_EQ(give_up(errc::closed).event, claim_event::none) << "it waits for nothing";
+  EXPECT_EQ(hear(verdict::done).event, claim_event::none) << "a late reply revives nothing";
+  EXPECT_EQ(now_in(), plain_state::lost);
+}
+
+TEST_F(lease_recipe_test, the_last_try_is_an_eighth_of_the_op_timeout_before_the_end) {
+  acquire(true);
+  EXPECT_EQ(last_try(rules), now + 7s);
+  acquire(false);
+  EXPECT_EQ(last_try(rules), base::never);
+}
+
 TEST_F(lease_recipe_test, that_others_wait_is_reported_once) {
   hold();
   EXPECT_EQ(note_others().event, claim_event::wanted);

@@ -356,12 +356,100 @@ TEST(retrying, a_cut_begins_with_the_first_command_again) {
   }
 }
 
+TEST(retrying, an_acquire_begins_without_what_an_earlier_one_has_left) {
+  expect_each({{"acquire busy wake busy cancel acquire busy", "waiting sleep:2+2"},
+               {"acquire not_now wake not_now cancel done acquire not_now", "trying sleep:20+5"}},
+              polling);
+  expect_each({{"acquire busy subscribed busy cancel acquire busy",
+                "subscribing subscribe sleep:1000"},
+               {"acquire busy failed cancel acquire busy", "subscribing subscribe sleep:1000"},
+               {"acquire granted release cut told acquire cancel", "idle ended sleep:never"},
+               {"acquire busy subscribed message cancel done acquire busy",
+                "subscribing subscribe sleep:1000"}},
+              with_channel);
+}
+
+TEST(retrying, each_kind_of_request_has_pauses_of_its_own) {
+  expect_each({{"acquire not_now wake not_now wake granted release not_now",
+                "releasing sleep:20+5"},
+               {"acquire not_now wake granted downgrade not_now", "held sleep:20+5"},
+               {"acquire not_now wake not_now cancel not_now", "withdrawing sleep:20+5"}},
+              polling);
+}
+
+TEST(retrying, a_lease_that_ends_with_the_back_off_is_not_waited_for_by_itself) {
+  expect_each({{"acquire busy5", "waiting sleep:2+2"}, {"acquire busy4", "waiting sleep:5+4"}},
+              polling);
+}
+
+TEST(retrying, others_go_first_for_a_tenth_of_a_second) {
+  expect_each({{"acquire granted release told pass99 acquire", "waiting owner sleep:0+1"},
+               {"acquire granted release told pass100 acquire",
+                "trying owner try_lock sleep:never"}},
+              with_channel);
+}
+
+TEST(retrying, peers_that_were_seen_get_more_of_the_lock_eight_times) {
+  const retrying_recipe::rules among_peers = {.share_after = 10ms, .share_max = 100ms};
+  const std::string again = "wake granted pass10 release done acquire";
+  played_claim p(among_peers);
+  EXPECT_EQ(p.play("acquire busy " + again), "waiting owner sleep:60+30");
+  for (int i = 2; i <= 8; ++i) EXPECT_EQ(p.play(again), "waiting owner sleep:40+20") << i;
+  EXPECT_EQ(p.play(again), "waiting owner sleep:10+5");
+  EXPECT_EQ(played_claim(among_peers).play("acquire granted pass10 release done pass2 acquire"),
+            "waiting owner sleep:12+6")
+      << "such a short time is no pause";
+}
+
+TEST(retrying, where_the_channel_is_a_queue_its_use_begins_again_behind_the_waiters) {
+  retrying_recipe::rules queue = with_channel;
+  queue.keeps_messages = queue.channel_is_queue = true;
+  queue.queue_after = 20ms;
+  EXPECT_EQ(played_claim(queue).play("acquire granted pass20 release done acquire subscribed "
+                                     "message granted pass19 release done acquire"),
+            "trying owner try_lock sleep:never");
+}
+
+TEST(retrying, a_late_refusal_of_a_subscription_stops_no_attempt) {
+  retrying_recipe r(with_channel);
+  const timing t{.op_timeout = op_timeout};
+  const time_point now(std::chrono::hours{1});
+  seam::acquire_request wanted;
+  wanted.ttl = ttl;
+  r.acquire(wanted, now, t);
+  retrying_reply busy;
+  busy.to = operation::try_lock;
+  busy.what = verdict::busy;
+  busy.epoch = r.epoch();
+  EXPECT_EQ(r.on(busy, now, t).send, operation::subscribe);
+  retrying_reply refused;
+  refused.to = operation::subscribe;
+  refused.what = verdict::failed;
+  refused.epoch = r.epoch();
+  EXPECT_EQ(r.on_message(now, t).send, operation::try_lock);
+  EXPECT_FALSE(r.on(refused, now, t).sleeps);
+  EXPECT_EQ(r.now_in(), state::trying);
+  EXPECT_FALSE(r.polls());
+}
+
+TEST(retrying, a_claim_reports_that_it_polls) {
+  played_claim p(with_channel);
+  p.play("acquire busy");
+  EXPECT_FALSE(p.recipe().polls());
+  p.play("failed");
+  EXPECT_TRUE(p.recipe().polls());
+  p.play("wake granted");
+  EXPECT_FALSE(p.recipe().polls());
+}
+
 TEST(retrying, what_withdraws_always_does_so_without_a_grant) {
   retrying_recipe::rules always = polling;
   always.withdraws_always = true;
   EXPECT_EQ(played_claim(always).play("attempt busy"),
             with("idle orphan refused", errc::timed_out, " sleep:never"));
   EXPECT_EQ(played_claim(always).play("acquire busy cancel"), "withdrawing withdraw sleep:1000");
+  EXPECT_EQ(played_claim(always).play("acquire busy give_up"),
+            with("idle orphan refused", errc::closed, " sleep:never"));
 }
 
 }  // namespace
