@@ -390,7 +390,7 @@ void transport::end_overdue(time_point now) {
     }
     if (of(l).retry_at > now && !of(l).queue.empty()) next = std::min(next, of(l).retry_at);
   }
-  if (!kills_.empty()) next = std::min(next, kills_.front().until());
+  if (!kills_.empty() && !is_killing_) next = std::min(next, kills_.front().until());
   reactor_.wake_by(next);
 }
 

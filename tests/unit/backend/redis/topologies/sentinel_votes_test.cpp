@@ -176,7 +176,7 @@ TEST(sentinel_votes, a_diagnosis_grades_the_sentinels) {
 TEST(sentinel_votes, one_that_has_not_answered_yet_is_named_as_such) {
   const std::vector<sentinel_state> all{{"a", true, std::nullopt, {}}};
   const std::string why = judge(all, "m").why.text;
-  EXPECT_NE(why.find(": a (no answer yet)"), why.npos) << why;
+  EXPECT_NE(why.find("no answer yet"), why.npos) << why;
   EXPECT_EQ(why.find("SENTINEL RESET"), why.npos) << "there is none to send it to: " << why;
 }
 
