@@ -25,6 +25,7 @@ struct sql_result {
   std::string of(const std::string& column) const;
 };
 
+inline constexpr unsigned sql_server_gone = 2006;     // the connection has ended: not executed
 inline constexpr unsigned sql_unknown_thread = 1094;  // of KILL: the connection has ended
 
 class sql_error : public std::runtime_error {

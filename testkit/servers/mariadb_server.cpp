@@ -108,8 +108,7 @@ bool mariadb_server::comes_up() {
   const auto until = std::chrono::steady_clock::now() + mariadb_start_bound;
   while (program_->running() && std::chrono::steady_clock::now() < until) {
     try {
-      link_.emplace(sql_login{.socket = socket_path(), .user = "root"});
-      link_->error_of(std::string("USE ") + database);  // which the first start has yet to create
+      connect();
       return true;
     } catch (const sql_error&) {}
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -202,8 +201,19 @@ mariadb_link mariadb_server::root() const {
   return mariadb_link({.socket = socket_path(), .user = "root", .database = database});
 }
 
+void mariadb_server::connect() {
+  link_.emplace(sql_login{.socket = socket_path(), .user = "root"});
+  link_->error_of(std::string("USE ") + database);  // which the first start has yet to create
+}
+
 sql_result mariadb_server::query(const std::string& statement) {
   if (!link_) throw sql_error(0, "the server was ended: " + statement);
+  try {
+    return link_->query(statement);
+  } catch (const sql_error& e) {
+    if (e.code != sql_server_gone) throw;
+  }
+  connect();  // the server had closed the connection, and has executed nothing
   return link_->query(statement);
 }
 

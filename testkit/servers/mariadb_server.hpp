@@ -89,6 +89,7 @@ class mariadb_server {
   void kill_connection(unsigned long connection_id);
 
  private:
+  void connect();
   std::string data() const;
   void write_config() const;
   void create_users();

@@ -188,7 +188,13 @@ redis_reply redis_server::command(const std::vector<std::string>& words) {
   // CLIENT KILL and the like end this connection as well.
   if (link_->is_closed()) link_.emplace(link());
   try {
-    return link_->command(words);
+    link_->send(words);
+  } catch (const redis_silent&) {  // the server has just closed it, and executes nothing of it
+    link_.emplace(link());
+    link_->send(words);
+  }
+  try {
+    return link_->receive();
   } catch (const redis_silent& e) {
     link_.emplace(link());
     throw redis_silent(words.front() + " at port " + std::to_string(port_) + ": " + e.what());
