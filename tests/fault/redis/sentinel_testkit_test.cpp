@@ -49,8 +49,8 @@ TEST_F(redis_sentinel_testkit, a_replica_is_promoted_when_the_master_is_killed) 
   EXPECT_EQ(s.server(0).command({"GET", "k"}).text, "v");
 }
 
-// Sentinels make a server that was started again a replica after 8 s. Until then they may promote it
-// although it is a master.
+// Sentinels make a server that was started again a replica after 8 s. Until then they may promote
+// it although it is a master.
 TEST_F(redis_sentinel_testkit, a_server_that_was_started_again_is_promoted) {
   sentinel_servers s({.down_after = 500ms});
   s.server(1).kill_hard();

@@ -77,6 +77,9 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
     if (!l.owners.empty()) m.judged_from = std::max(m.judged_from, l.owners.back().judged_from);
     return;
   }
+  for (const stay& s : stays_)
+    if (s.claim == view_->claim_in(id))
+      m.judged_from = std::max(m.judged_from, elsewhere_until(*s.where));
   // What it believes may be of an earlier share, which was lost with the server's data.
   if (!safe) m.judged_from = unsafe_until_ + lease_max_;
   if (!by) return;
