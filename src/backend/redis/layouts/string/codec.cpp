@@ -90,6 +90,15 @@ void append_lock_or_queue(command_writer& out, const lock_arguments& a) {
   c << a.stamp;
 }
 
+// Of a lock without members: it takes fewer keys than the others.
+void append_release_with_successor(command_writer& out, const lock_arguments& a) {
+  const std::string_view tag = tag_of(a.lock);
+  command c = out.call(scripts::release_with_successor, 4, 5);
+  c << a.lock << side_key{tag, a.lock, 'q'} << side_key{tag, a.lock, 'm'} << a.counter;
+  c << a.owner << a.next_owner << in_ms(a.next_window) << (a.info_may_be_stored ? "1" : "0");
+  c << a.stamp;
+}
+
 }  // namespace
 
 void append_request(command_writer& out, operation what, const lock_arguments& a) {
@@ -113,9 +122,7 @@ void append_request(command_writer& out, operation what, const lock_arguments& a
       } else if (a.next_owner.empty()) {
         lock_script(out, scripts::release, a, 1) << a.owner << a.stamp;
       } else {
-        command c = lock_script(out, scripts::release_with_successor, a, 4);
-        c << a.owner << a.next_owner << in_ms(a.next_window) << (a.info_may_be_stored ? "1" : "0");
-        c << a.stamp;
+        append_release_with_successor(out, a);
       }
       return;
     case operation::withdraw:

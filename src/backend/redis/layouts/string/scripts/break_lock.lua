@@ -1,4 +1,4 @@
--- include: shared members
+-- include: lock grant shared members
 -- Takes the lock from the owner that an administrator saw, and from no other: from all members
 -- when that is the group's owner, else from the one member.
 -- Source: redis.io's compare-and-delete, by an administrator.

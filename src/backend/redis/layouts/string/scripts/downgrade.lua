@@ -1,4 +1,4 @@
--- include: shared
+-- include: lock grant shared
 -- Makes the exclusive holder the first reader of a group, under the same number, and admits the
 -- readers at the head of the queue. Repeatable: the answer stays.
 -- Source: ReentrantReadWriteLock's lock downgrading, in one step at the server.

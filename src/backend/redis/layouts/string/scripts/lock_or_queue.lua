@@ -1,12 +1,10 @@
--- include: shared
+-- include: lock enqueue queue_behind_holder grant shared requests
 -- Grants the lock if it is free and no other claim is first, else enqueues the claim. Sent again,
 -- it changes nothing and answers how things are, also after a try_lock whose reply was lost.
 -- Source: the queue of docs/safety.md (rule 4); the grant is redis.io's SET key id PX ttl.
 -- ARGV: id, ttl in ms, window in ms, arrival or '', '1' when its timer on the lock has ended.
 -- {0 busy | 1 granted | 2 queued | 3 ask again, number or arrival, time, rank, pttl, others,
 -- foreign}
-local id, ttl = ARGV[1], ARGV[2]
-local now = server_time()
 if owner == id then
   -- The request was sent twice. A renewal that arrived in between is never shortened.
   return grant_to_caller(id, math.max(tonumber(ttl), redis.call('PTTL', K)), now)
@@ -32,8 +30,8 @@ if not owner then
   owner = whom
   -- No waiter before this one looked when the lock became free: this one keeps the timer, as the
   -- first waiter does.
-  local answer = reply_to_waiter(id, place, is_new, now, ARGV[5] == '1')
+  local answer = reply_to_waiter(id, place, is_new, now, looks)
   answer[4] = 0
   return answer
 end
-return reply_to_waiter(id, place, is_new, now, ARGV[5] == '1')
+return reply_to_waiter(id, place, is_new, now, looks)

@@ -1,4 +1,4 @@
--- include: shared members
+-- include: lock enqueue grant shared requests members
 -- lock_or_queue.lua of a reader, which joins the group, and of a claim on a semaphore's permits.
 -- Source: members and their leases as in docs/safety.md, with one queue for waiters of all kinds.
 -- ARGV: id, ttl in ms, window in ms, arrival or '', '1' when its timer on the lock has ended, '1'

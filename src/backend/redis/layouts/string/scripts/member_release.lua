@@ -1,4 +1,4 @@
--- include: shared members
+-- include: lock grant shared members
 -- Releases what a reader or a holder of permits has, and admits waiters. Repeatable: the answer
 -- stays.
 -- Source: docs/safety.md (rule 4: a release compares the owner).

@@ -1,9 +1,11 @@
--- include: shared
+-- include: lock grant hand_to_first_waiter shared
 -- Releases the lock and hands it to the first waiter. Repeatable: the answer stays.
 -- Source: redis.io's compare-and-delete, with the hand-over of docs/safety.md.
 -- ARGV: id. {1 released | 0 another owner or none | 3 ask again, 0}
-local id = ARGV[1]
-redis.call('HDEL', M, id)  -- also when the lease ended before this request arrived
+if timer_at then  -- the waiter behind the new owner does not listen
+  pass_timer(timer_at)
+  return {1, 0}
+end
 if owner ~= id then
   -- The request was sent twice: the first grant has expired, and the second one enqueued the
   -- claim.

@@ -1,4 +1,4 @@
--- include: shared
+-- include: lock grant
 -- What became of a try_lock whose reply was lost. A grant is renewed, and gets a new number.
 -- Source: docs/safety.md (rule 3: an unknown acquire is resolved).
 -- ARGV: id, ttl in ms. {1 it holds, and the lease begins now | 0 it does not, number, time,

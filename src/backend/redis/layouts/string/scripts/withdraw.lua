@@ -1,4 +1,4 @@
--- include: shared members
+-- include: lock grant shared members
 -- Removes a claim from the queue, or from a lock that was handed to it meanwhile. The timer that
 -- it kept on the lock moves to the next waiter.
 -- Source: docs/safety.md (rule 3: a claim whose outcome is unknown is withdrawn). Repeatable.

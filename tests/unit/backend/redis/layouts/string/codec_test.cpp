@@ -89,11 +89,11 @@ TEST_F(redis_codec, a_release_is_that_of_its_kind_and_may_enqueue_the_next_claim
   EXPECT_EQ(request(operation::release), "EVALSHA release" + keys + "hf1:me 01234567");
   args.next_owner = "hf1:next";
   args.next_window = 400ms;
-  EXPECT_EQ(request(operation::release),
-            "EVALSHA release_with_successor" + keys + "hf1:me hf1:next 400 0 01234567");
+  const std::string next = "EVALSHA release_with_successor 4 job holdfast:{job}:job:q "
+                           "holdfast:{job}:job:m holdfast:n hf1:me hf1:next 400 ";
+  EXPECT_EQ(request(operation::release), next + "0 01234567");
   args.info_may_be_stored = true;
-  EXPECT_EQ(request(operation::release),
-            "EVALSHA release_with_successor" + keys + "hf1:me hf1:next 400 1 01234567");
+  EXPECT_EQ(request(operation::release), next + "1 01234567");
   args.mode = lock_mode::shared;
   EXPECT_EQ(request(operation::release), "EVALSHA member_release" + keys + "hf1:me 01234567");
 }
