@@ -96,6 +96,7 @@ std::vector<contest> redis_most_contenders();
 std::vector<contest> redis_contenders_by_server();
 std::vector<contest> redis_processes();
 std::vector<contest> redis_processes_in_turns();
+std::vector<contest> redis_processes_of_one_thread();
 std::vector<contest> redis_renewal();
 std::vector<contest> redis_readers();
 std::vector<contest> redis_readers_and_writers();

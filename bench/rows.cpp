@@ -36,6 +36,7 @@ constexpr row table[] = {
     {"redis/w3-server-2c", measure::ratio, acquisitions, redis_contenders_by_server},
     {"redis/w4", measure::ratio, acquisitions, redis_processes},
     {"redis/w4-2c", measure::ratio, acquisitions, redis_processes},
+    {"redis/w4-single", measure::ratio, acquisitions, redis_processes_of_one_thread},
     {"redis/w4-turns", measure::ratio, acquisitions, redis_processes_in_turns},
     {"redis/w4-turns-2c", measure::ratio, acquisitions, redis_processes_in_turns},
     {"redis/renewal", measure::alone, "share of one core", redis_renewal},
