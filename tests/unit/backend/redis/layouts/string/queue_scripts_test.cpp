@@ -1,5 +1,5 @@
-// lock_or_queue.lua and release.lua on the model of Redis: the usual cases, which parts of their own
-// handle, and the cases next to them.
+// lock_or_queue.lua and release.lua on the model of Redis: the usual cases, which have parts of
+// their own, and the cases next to them.
 #include <gtest/gtest.h>
 
 #include <chrono>
