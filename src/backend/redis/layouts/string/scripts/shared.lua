@@ -76,17 +76,18 @@ end
 -- Makes K last as long as the last of its members. With `looks` the first waiter gets the timer:
 -- it looks when what it waits for ends, or at once when there is room for it.
 local function extend_group(now, looks)
-  local first = redis.call('ZRANGE', R, 0, 0, 'WITHSCORES')
-  local last = redis.call('ZRANGE', R, -1, -1, 'WITHSCORES')
-  local left = math.max(1, math.floor((last[2] - now) / 1000) + 1)
+  local last = redis.call('ZRANGE', R, -1, -1, 'WITHSCORES')[2]
+  local left = math.max(1, math.floor((last - now) / 1000) + 1)
   redis.call('PEXPIRE', K, left)
   redis.call('PEXPIRE', R, left + 60000)
   local id = looks and first_waiter()
   if not id then return end
   if has_room(id) then
     pass_timer(now)
+  elseif kind_of(owner) == 'hfp:' then
+    pass_timer(tonumber(redis.call('ZRANGE', R, 0, 0, 'WITHSCORES')[2]))
   else
-    pass_timer(tonumber(kind_of(owner) == 'hfp:' and first[2] or last[2]))
+    pass_timer(tonumber(last))
   end
 end
 
