@@ -12,7 +12,10 @@ namespace holdfast::sim {
 using namespace std::chrono_literals;
 
 judge::judge(world& w, std::unique_ptr<lock_view> v)
-    : world_(w), view_(std::move(v)), can_(w.store->can()) {
+    : world_(w),
+      view_(std::move(v)),
+      can_(w.store->can()),
+      may_have_old_data_(brings_old_data(w.schedule)) {
   const plan& p = w.schedule;
   for (int i = 0; i < p.locks; ++i) {
     lock_state l;
@@ -53,7 +56,7 @@ moment judge::longest_lease(const lock_state& l) const {
   if (!l.owner.empty()) most = std::max(most, static_cast<double>(l.expires_ms) * 1e3);
   for (const auto& [id, ends] : l.members) most = std::max(most, ends);
   // The members of l do not include those that old data have just brought back.
-  if (may_have_old_data())
+  if (may_have_old_data_)
     for (const auto& [id, ends] : view_->members_at(l.number)) most = std::max(most, ends);
   const double left = std::max(0.0, most - view_->now_us());
   // Another program's lock without an end is checked every three seconds.
@@ -184,7 +187,8 @@ void judge::forget_numbers() {
 }
 
 std::string_view judge::now_owner(const lock_state& l) const {
-  return l.expires_ms < view_->now_ms() ? std::string_view() : l.owner;
+  const bool has_none = l.owner.empty() || l.expires_ms < view_->now_ms();
+  return has_none ? std::string_view() : l.owner;
 }
 
 void judge::about_to_serve(const pipe& p, std::string_view bytes) {
@@ -207,15 +211,14 @@ void judge::after_server(const pipe* by) {
 }
 
 void judge::look(lock_state& l, const pipe* by) {
-  const std::string before = l.owner;
   const bool lapsed = l.expires_ms < view_->now_ms();
-  if (const auto seen = view_->owner_at(l.number)) {
-    l.expires_ms = seen->expires_ms;
-    if (l.owner != seen->text) l.owner = seen->text;
-  } else {
-    l.owner.clear();
-  }
-  if (l.owner != before) {
+  const auto seen = view_->owner_at(l.number);
+  if (seen) l.expires_ms = seen->expires_ms;
+  const std::string_view text = seen ? seen->text : std::string_view();
+  const bool is_another = l.owner != text;
+  const std::string other = is_another ? std::exchange(l.owner, std::string(text)) : std::string();
+  const std::string& before = is_another ? other : l.owner;
+  if (is_another) {
     l.periods.back().lapsed = lapsed;
     l.periods.push_back({world_.time.now(), l.owner});
     changed(l, before, lapsed, by);
@@ -225,7 +228,7 @@ void judge::look(lock_state& l, const pipe* by) {
       can_.queue == seam::order::fifo && world_.schedule.locks_are == kind::mutex;
   if (is_queued_mutex && !grants_in_order()) judge_passing(l, before, by);
   if (grants_in_order()) judge_order(l, before, by);
-  if (l.owner != before) judge_notes(l);
+  if (is_another) judge_notes(l);
   judge_lease(l);
   judge_holds(l);
 }
@@ -262,8 +265,7 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   });
   const owner_is was = lapsed ? owner_is::nobody : view_->kind_of(before);
   const owner_is is = view_->kind_of(l.owner);
-  if (by && was == owner_is::claim &&
-      by->recent().find(view_->claim_in(before)) == std::string::npos)
+  if (by && was == owner_is::claim && !by->has_brought(view_->claim_in(before)))
     world_.complain("owner: " + before + " lost the lock through a request that was not its own");
   if (by && was == owner_is::foreign)
     world_.complain("owner: a foreign owner lost the lock through a request of ours");
@@ -292,8 +294,7 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   if (is != owner_is::claim) return;
   const std::string claim(view_->claim_in(l.owner));
   judge_once(l, claim);
-  if (by && by->recent().find(claim) == std::string::npos &&
-      !view_->has_listener(view_->client_in(l.owner)))
+  if (by && !by->has_brought(claim) && !view_->has_listener(view_->client_in(l.owner)))
     world_.complain("dead: the lock was handed to " + l.owner + ", which is not subscribed");
   l.owners.push_back({claim, world_.time.now(), 0, 0, from});
 }
@@ -302,12 +303,14 @@ void judge::after_event() {
   world_.excused.advance();
   for (stay& s : stays_) judge_reports(s);
   for (lock_state& l : locks_) look_for_old_waiters(l);
-  for (int i = 0; i < world_.schedule.locks; ++i) {
-    judge_holders(i);
-    judge_freedom(i);
-    judge_stall(locks_[static_cast<std::size_t>(i)]);
-    judge_ghosts(i);
-    judge_idleness(i);
+  for (lock_state& l : locks_) {
+    judge_holders(l);
+    const auto queue = view_->queue_at(l.number);
+    const int lost = lost_before_the_first(l, queue);
+    judge_freedom(l, queue, lost);
+    judge_stall(l, lost);
+    judge_ghosts(l, queue);
+    judge_idleness(l, lost >= 0);
   }
 }
 

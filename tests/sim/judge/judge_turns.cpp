@@ -157,7 +157,7 @@ void judge::note_released(lock_state& l, std::string_view claim) { l.released.em
 // An id is drawn for each acquire.
 void judge::judge_once(const lock_state& l, std::string_view claim) {
   const plan& p = world_.schedule;
-  const bool may_be_repeated = p.kill_forbidden || p.has(trouble::broken) || may_have_old_data();
+  const bool may_be_repeated = p.kill_forbidden || p.has(trouble::broken) || may_have_old_data_;
   if (!may_be_repeated && l.released.contains(std::string(claim)))
     world_.complain("once: " + std::string(claim) + " was released, and got " + l.key + " again");
 }
@@ -179,7 +179,7 @@ void judge::ends(const detail::turn* t) {
 
 void judge::broke(int lock, const std::string& owner, moment begun) {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
-  if (may_have_old_data() || l.owner != owner || l.owners.empty()) return;
+  if (may_have_old_data_ || l.owner != owner || l.owners.empty()) return;
   if (l.owners.back().since < begun)
     world_.complain("break: " + owner + " has " + l.key + " though it was broken");
 }
@@ -212,7 +212,7 @@ void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
   const bool is_alone = view_->kind_of(now_owner(l)) == owner_is::claim;
   const std::string_view id = is_alone ? now_owner(l) : std::string_view(s.claim);
-  if (judges_losses(l, s) && detail::turn::is_loss(s.turn->now) && has_it &&
+  if (has_it && detail::turn::is_loss(s.turn->now) && judges_losses(l, s) &&
       !view_->is_given_up(l.number, id) && s.where->now() < s.turn->deadline.load())
     return world_.complain("lost: " + client() + " got the loss reported of " + l.key +
                            ", and has it");
@@ -246,12 +246,11 @@ moment judge::judged_from(const lock_state& l, const stay& s) const {
   return l.owners.empty() ? moment::max() : l.owners[s.place].judged_from;
 }
 
-void judge::judge_holders(int lock) {
-  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+void judge::judge_holders(const lock_state& l) {
   const bool is_mutex = world_.schedule.locks_are == kind::mutex;
   int writers = 0, readers = 0, permits = 0;
   for (const stay& s : stays_) {
-    if (s.lock != lock || world_.time.now() < judged_from(l, s)) continue;
+    if (s.lock != l.number || world_.time.now() < judged_from(l, s)) continue;
     const bool alone = s.how == lock_mode::exclusive;
     const std::string_view owner = now_owner(l);
     const bool is_writer =

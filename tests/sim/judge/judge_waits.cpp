@@ -1,5 +1,6 @@
 // The judge's view of the queue, and of what keeps claims in it.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "tests/sim/judge/judge.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
 
-std::string text_of(const std::vector<std::string_view>& ids) {
+std::string text_of(std::span<const std::string_view> ids) {
   std::string out;
   for (const std::string_view id : ids) out.append(" ").append(id);
   return out;
@@ -23,8 +24,10 @@ std::string text_of(const std::vector<std::string_view>& ids) {
 }  // namespace
 
 bool judge::is_lost_or_excused(std::string_view id) const {
-  if (is_lost(id)) return true;
-  const machine* const m = world_.machine_of(view_->client_in(id));
+  const std::string_view client = view_->client_in(id);
+  if (client.empty()) return false;
+  if (!world_.acts(client)) return true;
+  const machine* const m = world_.machine_of(client);
   return m && world_.excused.covers(*m);
 }
 
@@ -47,8 +50,6 @@ void judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
     world_.complain("given up: a waiter was refused in a shorter outage: " + why.text);
 }
 
-bool judge::has_waiters(const lock_state& l) const { return lost_before_the_first(l) >= 0; }
-
 bool judge::is_lost(std::string_view id) const {
   const std::string_view client = view_->client_in(id);
   return !client.empty() && !world_.acts(client);
@@ -63,30 +64,26 @@ bool judge::is_wanted(int lock) const {
 
 // How many claims are queued before the first that is not lost; -1: there is none. Nor is there
 // where old data brought a queue back, of claims that no user wants any more.
-int judge::lost_before_the_first(const lock_state& l) const {
+int judge::lost_before_the_first(const lock_state& l, const queue_seen& queue) const {
   if (can_.queue == seam::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
-  if (may_have_old_data() && !is_wanted(l.number)) return -1;
+  if (may_have_old_data_ && !is_wanted(l.number)) return -1;
   int n = 0;
-  for (const std::string_view id : view_->queue_at(l.number)) {
+  for (const std::string_view id : queue) {
     if (!is_lost_or_excused(id)) return n;
     ++n;
   }
   return -1;
 }
 
-void judge::judge_freedom(int lock) {
-  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+void judge::judge_freedom(lock_state& l, const queue_seen& queue, int lost) {
   const bool taken = !now_owner(l).empty() && !head_has_room(l);
-  int lost = lost_before_the_first(l);
   // The claim that handed it to a lost waiter watches that from its place in the queue. When it is
   // lost too, the timer of the next waiter is still one on the lease before.
-  if (lost >= 0 && l.stalled_since && !l.lost_owner.empty()) {
-    const auto line = view_->queue_at(l.number);
+  if (lost >= 0 && l.stalled_since && !l.lost_owner.empty())
     lost = static_cast<int>(
-        std::ranges::count_if(line, [&](std::string_view id) { return is_lost_or_excused(id); }));
-  }
+        std::ranges::count_if(queue, [&](std::string_view id) { return is_lost_or_excused(id); }));
   // After a FLUSHALL the waiters are in no queue.
-  if (taken || (lost < 0 && world_.users_waiting(lock) == 0)) {
+  if (taken || (lost < 0 && world_.users_waiting(l.number) == 0)) {
     l.free_since.reset();
     l.lost_ahead = 0;
     return;
@@ -96,11 +93,11 @@ void judge::judge_freedom(int lock) {
   l.lost_ahead = std::max(l.lost_ahead, lost);
   moment most = free_max_;
   if (l.lost_ahead > 0) most += window_of_waiter_ * l.lost_ahead + 1s;
-  if (world_.excused.covers(lock)) return;
-  if (now - std::max(*l.free_since, world_.excused.last_end(lock)) <= most) return;
+  if (world_.excused.covers(l.number)) return;
+  if (now - std::max(*l.free_since, world_.excused.last_end(l.number)) <= most) return;
   world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
                   " while a user waits behind " + std::to_string(l.lost_ahead) +
-                  " lost ones; queued:" + text_of(view_->queue_at(lock)));
+                  " lost ones; queued:" + text_of(queue));
 }
 
 // It is free, or only holders that are lost have it.
@@ -125,15 +122,14 @@ moment judge::rest_of_the_lost(const lock_state& l) const {
   return std::chrono::microseconds(static_cast<std::int64_t>(most));
 }
 
-void judge::judge_stall(lock_state& l) {
-  const std::string_view owner = now_owner(l);
-  const bool is_alone = view_->kind_of(owner) == owner_is::claim;
-  const bool is_shared = view_->kind_of(owner) == owner_is::readers;
-  const int lost = lost_before_the_first(l);
-  if (!has_no_use(l) || lost < 0) {
+void judge::judge_stall(lock_state& l, int lost) {
+  if (lost < 0 || !has_no_use(l)) {
     l.stalled_since.reset();
     return;
   }
+  const std::string_view owner = now_owner(l);
+  const bool is_alone = view_->kind_of(owner) == owner_is::claim;
+  const bool is_shared = view_->kind_of(owner) == owner_is::readers;
   const moment now = world_.time.now();
   if (!l.stalled_since) {
     l.stalled_since = l.stalled_until = now;
@@ -159,19 +155,16 @@ void judge::judge_stall(lock_state& l) {
 }
 
 // A claim that was withdrawn, and stays queued.
-void judge::judge_ghosts(int lock) {
-  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+void judge::judge_ghosts(lock_state& l, const queue_seen& queue) {
   const moment now = world_.time.now();
-  std::string contended;
-  const auto line = view_->queue_at(l.number);
-  for (const std::string_view id : line) {
-    const std::string_view client = view_->client_in(id);
-    const auto mine = std::count_if(line.begin(), line.end(), [&](std::string_view other) {
-      return view_->client_in(other) == client;
-    });
-    const machine* const m = world_.machine_of(client);
-    const bool is_judged = world_.acts(client) && !(m && world_.excused.covers(*m));
-    if (is_judged && mine > world_.users_waiting(lock, client)) contended = client;
+  std::string_view contended;
+  for (auto id = queue.begin(); id != queue.end(); ++id) {
+    const std::string_view client = view_->client_in(*id);
+    const auto is_of_it = [&](std::string_view other) { return view_->client_in(other) == client; };
+    if (std::any_of(id + 1, queue.end(), is_of_it)) continue;
+    if (client.empty() || is_lost_or_excused(*id)) continue;
+    if (std::count_if(queue.begin(), id + 1, is_of_it) > world_.users_waiting(l.number, client))
+      contended = client;
   }
   if (contended.empty() || contended != l.contended) {
     l.contended = contended;
@@ -179,7 +172,7 @@ void judge::judge_ghosts(int lock) {
     return;
   }
   if (now - std::max(l.contended_since, ghosts_excused_until_) <= ghost_max_) return;
-  world_.complain("ghost: " + contended + " has more claims in the line of " + l.key +
+  world_.complain("ghost: " + l.contended + " has more claims in the line of " + l.key +
                   " than waiting users, for " + in_ms(now - l.contended_since));
 }
 
@@ -205,29 +198,29 @@ void judge::judge_notes(const lock_state& l) {
 }
 
 void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
-  std::vector<std::string> line;
-  for (const auto id : view_->queue_at(l.number)) line.emplace_back(id);
-  const std::vector<std::string> before = std::exchange(l.line, line);
+  const auto queue = view_->queue_at(l.number);
+  if (std::ranges::equal(l.line, queue) && l.owner == owner_before) return;
+  const std::vector<std::string> before =
+      std::exchange(l.line, std::vector<std::string>(queue.begin(), queue.end()));
   if (!by || l.owner == owner_before || view_->kind_of(l.owner) != owner_is::claim) return;
   // One that was not queued got a lock whose lease had ended, for which no queue is read.
   const bool was_queued = std::find(before.begin(), before.end(), l.owner) != before.end();
   if (!was_queued && !view_->asks_for_several(by->recent(), l.owner)) return;
   for (const std::string& other : before) {
     if (other == l.owner) return;
-    if (std::find(line.begin(), line.end(), other) == line.end()) continue;
+    if (std::ranges::find(queue, other) == queue.end()) continue;
     return world_.complain("passed: " + l.owner + " got " + l.key + " past " + other +
                            ", which waits");
   }
 }
 
 // A living claim that has the lock, or a part of it, with no user inside; or empty.
-std::string_view judge::idle_holder(int lock) const {
-  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+std::string_view judge::idle_holder(const lock_state& l) const {
   const auto is_idle = [&](std::string_view id) {
     const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
-      return s.lock == lock && view_->claim_in(id) == s.claim;
+      return s.lock == l.number && view_->claim_in(id) == s.claim;
     });
-    return !inside && !is_lost_or_excused(id) && !view_->is_given_up(lock, id) &&
+    return !inside && !is_lost_or_excused(id) && !view_->is_given_up(l.number, id) &&
            view_->has_listener(view_->client_in(id));
   };
   const std::string_view owner = now_owner(l);
@@ -238,20 +231,19 @@ std::string_view judge::idle_holder(int lock) const {
   return {};
 }
 
-void judge::judge_idleness(int lock) {
-  lock_state& l = locks_[static_cast<std::size_t>(lock)];
-  const std::string_view idle = idle_holder(lock);
+void judge::judge_idleness(lock_state& l, bool has_waiters) {
+  const std::string_view idle = idle_holder(l);
   const moment now = world_.time.now();
   const bool lingers =
       world_.schedule.linger.count() > 0 && can_.wanted != seam::contention_signal::silent;
-  const bool is_kept = !idle.empty() && (!lingers || has_waiters(l));
+  const bool is_kept = !idle.empty() && (!lingers || has_waiters);
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();
     l.idle_since = now;
     return;
   }
-  if (world_.excused.covers(lock)) return;
-  if (now - std::max(l.idle_since, world_.excused.last_end(lock)) <= idle_max_) return;
+  if (world_.excused.covers(l.number)) return;
+  if (now - std::max(l.idle_since, world_.excused.last_end(l.number)) <= idle_max_) return;
   world_.complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
                   " with no user inside");
 }

@@ -1,5 +1,6 @@
 // Connections between machines and the server, in virtual time.
 #pragma once
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,6 +54,10 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   bool is_over(const sim_loop& l) const noexcept { return &l == &loop_; }
   const connection_use& use() const noexcept { return use_; }
   const std::string& recent() const noexcept { return recent_; }  // its last requests
+  // Whether they have the text in them.
+  bool has_brought(std::string_view text) const noexcept {
+    return ::memmem(recent_.data(), recent_.size(), text.data(), text.size()) != nullptr;
+  }
 
   void deliver(std::string_view bytes) override;
   void kicked() override;

@@ -102,6 +102,11 @@ class world {
     return is_calm_ ? std::min<moment>(schedule.think_max, std::chrono::milliseconds(20))
                     : schedule.think_max;
   }
+  template <class Visit>
+  void each_living(Visit visit) const {
+    for (const process& p : processes_)
+      if (!p.where->is_dead()) visit(*p.where);
+  }
   std::vector<const machine*> living() const;
   const machine* machine_of(std::string_view client) const;  // null: none is known
   // Of its users that wait for this lock alone, when the first began; max(): none does.
@@ -111,7 +116,7 @@ class world {
   void warned(std::string_view line);
   void complain(std::string what);  // a violation: "rule: what happened". The first one counts
   bool is_content() const noexcept { return complaint_.empty(); }
-  void later(moment wait, timeline::deed d) { time.at(time.now() + wait, std::move(d)); }
+  void later(moment wait, deed d) { time.at(time.now() + wait, std::move(d)); }
   // All that changes the server but what clients ask.
   template <class Change>
   void change_server(Change change) {

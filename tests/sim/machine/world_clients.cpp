@@ -131,8 +131,7 @@ bool world::acts(std::string_view client) const {
 
 std::vector<const machine*> world::living() const {
   std::vector<const machine*> out;
-  for (const process& p : processes_)
-    if (!p.where->is_dead()) out.push_back(p.where.get());
+  each_living([&](const machine& m) { out.push_back(&m); });
   return out;
 }
 
@@ -183,14 +182,13 @@ void world::check_waits() {
 
 void world::check_bounds() {
   for (const process& p : processes_)
-    for (const auto& u : p.users)
+    for (const auto& u : p.users) {
       if (const moment more = u->exceeds(time.now()); more > 0ns)
         complain("bound: a user waits " + std::to_string(more.count() / 1'000'000) +
                  " ms beyond its bound");
-  for (const process& p : processes_)
-    for (const auto& u : p.users)
       if (u->release_exceeds(time.now()) > 0ns)
         complain("bound: a release was not answered within the op-timeout");
+    }
 }
 
 // One process after the other ends. Those that are left go on meanwhile.

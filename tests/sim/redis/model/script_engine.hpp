@@ -43,7 +43,8 @@ class script_engine {
 
   std::unique_ptr<lua_State, lua_closer> state_;
   sandbox_refs refs_;
-  std::unordered_map<std::string_view, std::unique_ptr<script>> by_text_;
+  using scripts_by_text = std::unordered_map<std::string_view, std::unique_ptr<script>>;
+  scripts_by_text by_text_[2];  // with the usual loops, with short ones
   std::vector<std::string_view> argv_;
   model_redis::editing edit_;
   bool shortens_ = false;
