@@ -40,9 +40,9 @@ script_engine& script_engine::of_this_thread() {
   return one;
 }
 
-script_engine::script_engine() : state_(luaL_newstate()), refs_(open_sandbox(state_.get())) {
+script_engine::script_engine()
+    : state_(lua_newstate(script_memory::allocate, &memory_)), refs_(open_sandbox(state_.get())) {
   lua_State* const lua = state_.get();
-  lua_gc(lua, LUA_GCSETPAUSE, 1000);  // what lives is small, and to sweep it costs more than to wait
   lua_rawgeti(lua, LUA_REGISTRYINDEX, refs_.base);
   lua_getfield(lua, -1, "redis");
   const auto add = [&](const char* name, lua_CFunction f) {
