@@ -305,11 +305,13 @@ void judge::after_event() {
   for (lock_state& l : locks_) look_for_old_waiters(l);
   for (lock_state& l : locks_) {
     judge_holders(l);
-    const auto queue = view_->queue_at(l.number);
-    const int lost = lost_before_the_first(l, queue);
-    judge_freedom(l, queue, lost);
+    queue_.clear();
+    for (const std::string_view id : view_->queue_at(l.number))
+      queue_.push_back(seen_in_queue(id));
+    const int lost = lost_before_the_first(l, queue_);
+    judge_freedom(l, queue_, lost);
     judge_stall(l, lost);
-    judge_ghosts(l, queue);
+    judge_ghosts(l, queue_);
     judge_idleness(l, lost >= 0);
   }
 }

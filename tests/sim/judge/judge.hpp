@@ -188,6 +188,12 @@ class judge final : public observer {
     moment contended_since{};
   };
   using queue_seen = std::vector<std::string_view>;  // ids at the server, the next one first
+  struct queued {
+    std::string_view id;
+    const machine* of;  // null: none that is known
+    bool is_lost_or_excused;
+  };
+  queued seen_in_queue(std::string_view id) const;
   void look(lock_state&, const pipe* by);
   bool grants_in_order() const noexcept {
     return can_.queue == seam::order::fifo && can_.wanted != seam::contention_signal::push;
@@ -217,17 +223,16 @@ class judge final : public observer {
   bool judges_losses(const lock_state&, const stay&) const;
   void judge_holders(const lock_state&);
   // `lost`: lost_before_the_first().
-  void judge_freedom(lock_state&, const queue_seen&, int lost);
+  void judge_freedom(lock_state&, const std::vector<queued>&, int lost);
   void judge_stall(lock_state&, int lost);
-  void judge_ghosts(lock_state&, const queue_seen&);
+  void judge_ghosts(lock_state&, const std::vector<queued>&);
   void judge_notes(const lock_state&);
   void look_for_old_waiters(lock_state&);
   void judge_idleness(lock_state&, bool has_waiters);
   std::string_view idle_holder(const lock_state&) const;
-  int lost_before_the_first(const lock_state&, const queue_seen&) const;
+  int lost_before_the_first(const lock_state&, const std::vector<queued>&) const;
   bool is_lost(std::string_view id) const;
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
-  bool is_lost_or_excused(std::string_view id) const;
   bool is_wanted(int lock) const;
   moment window_of_late_requests() const;
   moment longest_lease(const lock_state&) const;
@@ -254,6 +259,7 @@ class judge final : public observer {
   const bool may_have_old_data_;
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
+  std::vector<queued> queue_;  // of the lock that is judged
   // Pipes with requests, by server: commands, renewals.
   std::unordered_map<const machine*, int> newest_[2][2];
   struct use {               // of its connections by a client

@@ -248,13 +248,13 @@ moment judge::judged_from(const lock_state& l, const stay& s) const {
 
 void judge::judge_holders(const lock_state& l) {
   const bool is_mutex = world_.schedule.locks_are == kind::mutex;
+  const std::string_view owner = now_owner(l);
+  const bool is_alone = view_->kind_of(owner) == owner_is::claim;
   int writers = 0, readers = 0, permits = 0;
   for (const stay& s : stays_) {
     if (s.lock != l.number || world_.time.now() < judged_from(l, s)) continue;
     const bool alone = s.how == lock_mode::exclusive;
-    const std::string_view owner = now_owner(l);
-    const bool is_writer =
-        view_->kind_of(owner) == owner_is::claim && view_->claim_in(owner) == s.claim;
+    const bool is_writer = is_alone && view_->claim_in(owner) == s.claim;
     const bool has_it = is_writer || (!alone && is_member(l, s.claim));
     judge_belief(l, s, has_it);
     if (!world_.is_content()) return;

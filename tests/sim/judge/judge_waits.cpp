@@ -1,6 +1,5 @@
 // The judge's view of the queue, and of what keeps claims in it.
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "tests/sim/judge/judge.hpp"
@@ -15,20 +14,14 @@ namespace {
 
 std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
 
-std::string text_of(std::span<const std::string_view> ids) {
-  std::string out;
-  for (const std::string_view id : ids) out.append(" ").append(id);
-  return out;
-}
 
 }  // namespace
 
-bool judge::is_lost_or_excused(std::string_view id) const {
+judge::queued judge::seen_in_queue(std::string_view id) const {
   const std::string_view client = view_->client_in(id);
-  if (client.empty()) return false;
-  if (!world_.acts(client)) return true;
+  if (client.empty()) return {id, nullptr, false};
   const machine* const m = world_.machine_of(client);
-  return m && world_.excused.covers(*m);
+  return {id, m, !m || m->is_dead() || m->is_paused() || world_.excused.covers(*m)};
 }
 
 void judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
@@ -64,24 +57,23 @@ bool judge::is_wanted(int lock) const {
 
 // How many claims are queued before the first that is not lost; -1: there is none. Nor is there
 // where old data brought a queue back, of claims that no user wants any more.
-int judge::lost_before_the_first(const lock_state& l, const queue_seen& queue) const {
+int judge::lost_before_the_first(const lock_state& l, const std::vector<queued>& queue) const {
   if (can_.queue == seam::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
   if (may_have_old_data_ && !is_wanted(l.number)) return -1;
   int n = 0;
-  for (const std::string_view id : queue) {
-    if (!is_lost_or_excused(id)) return n;
+  for (const queued& one : queue) {
+    if (!one.is_lost_or_excused) return n;
     ++n;
   }
   return -1;
 }
 
-void judge::judge_freedom(lock_state& l, const queue_seen& queue, int lost) {
+void judge::judge_freedom(lock_state& l, const std::vector<queued>& queue, int lost) {
   const bool taken = !now_owner(l).empty() && !head_has_room(l);
   // The claim that handed it to a lost waiter watches that from its place in the queue. When it is
   // lost too, the timer of the next waiter is still one on the lease before.
   if (lost >= 0 && l.stalled_since && !l.lost_owner.empty())
-    lost = static_cast<int>(
-        std::ranges::count_if(queue, [&](std::string_view id) { return is_lost_or_excused(id); }));
+    lost = static_cast<int>(std::ranges::count(queue, true, &queued::is_lost_or_excused));
   // After a FLUSHALL the waiters are in no queue.
   if (taken || (lost < 0 && world_.users_waiting(l.number) == 0)) {
     l.free_since.reset();
@@ -95,9 +87,11 @@ void judge::judge_freedom(lock_state& l, const queue_seen& queue, int lost) {
   if (l.lost_ahead > 0) most += window_of_waiter_ * l.lost_ahead + 1s;
   if (world_.excused.covers(l.number)) return;
   if (now - std::max(*l.free_since, world_.excused.last_end(l.number)) <= most) return;
+  std::string ids;
+  for (const queued& one : queue) ids.append(" ").append(one.id);
   world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
                   " while a user waits behind " + std::to_string(l.lost_ahead) +
-                  " lost ones; queued:" + text_of(queue));
+                  " lost ones; queued:" + ids);
 }
 
 // It is free, or only holders that are lost have it.
@@ -155,16 +149,13 @@ void judge::judge_stall(lock_state& l, int lost) {
 }
 
 // A claim that was withdrawn, and stays queued.
-void judge::judge_ghosts(lock_state& l, const queue_seen& queue) {
+void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
   const moment now = world_.time.now();
   std::string_view contended;
-  for (auto id = queue.begin(); id != queue.end(); ++id) {
-    const std::string_view client = view_->client_in(*id);
-    const auto is_of_it = [&](std::string_view other) { return view_->client_in(other) == client; };
-    if (std::any_of(id + 1, queue.end(), is_of_it)) continue;
-    if (client.empty() || is_lost_or_excused(*id)) continue;
-    if (std::count_if(queue.begin(), id + 1, is_of_it) > world_.users_waiting(l.number, client))
-      contended = client;
+  for (const queued& one : queue) {
+    if (!one.of || one.is_lost_or_excused || one.of->client == contended) continue;
+    const auto claims = std::ranges::count(queue, one.of, &queued::of);
+    if (claims > world_.users_waiting(l.number, one.of->client)) contended = one.of->client;
   }
   if (contended.empty() || contended != l.contended) {
     l.contended = contended;
@@ -220,7 +211,7 @@ std::string_view judge::idle_holder(const lock_state& l) const {
     const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
       return s.lock == l.number && view_->claim_in(id) == s.claim;
     });
-    return !inside && !is_lost_or_excused(id) && !view_->is_given_up(l.number, id) &&
+    return !inside && !seen_in_queue(id).is_lost_or_excused && !view_->is_given_up(l.number, id) &&
            view_->has_listener(view_->client_in(id));
   };
   const std::string_view owner = now_owner(l);
