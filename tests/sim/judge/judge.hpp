@@ -98,6 +98,7 @@ class judge final : public observer {
  public:
   judge(world&, std::unique_ptr<lock_view>);
 
+  rule_set rules() const override;
   void about_to_serve(const pipe&, std::string_view bytes) override;
   void after_server(const pipe* by) override;
   void after_event() override;

@@ -49,7 +49,7 @@ void judge::members_changed(lock_state& l, const member_list& now, const queue_s
         (by->has_brought(view_->claim_in(id)) ||
          (view_->kind_of(owner_before) == owner_is::readers && by->has_brought(owner_before)));
     if (by && ends > at && !is_named)
-      world_.complain("owner: " + id + " lost its share through a request that was not its own");
+      world_.complain(rule::owner, id + " lost its share through a request that was not its own");
     if (by && ends > at && view_->claim_in(l.owner) != view_->claim_in(id))
       note_released(l, view_->claim_in(id));
   }
@@ -60,7 +60,7 @@ void judge::members_changed(lock_state& l, const member_list& now, const queue_s
     if (ends > at) had += view_->permits_of(l.number, id);
   }
   if (had > world_.schedule.permits && world_.schedule.locks_are == kind::semaphore)
-    world_.complain("together: " + std::to_string(had) + " permits are had at the server");
+    world_.complain(rule::together, std::to_string(had) + " permits are had at the server");
 }
 
 void judge::came_in(lock_state& l, const std::string& id, const queue_seen& queue,
@@ -78,8 +78,9 @@ void judge::came_in(lock_state& l, const std::string& id, const queue_seen& queu
   // What it believes may be of an earlier share, which was lost with the server's data.
   if (!safe) m.judged_from = unsafe_until_ + lease_max_;
   if (!by) return;
-  if (!by->has_brought(view_->claim_in(id)) && !view_->has_listener(view_->client_in(id)))
-    world_.complain("dead: " + id + " was let in, and is not subscribed");
+  if (world_.judges(rule::dead) && !by->has_brought(view_->claim_in(id)) &&
+      !view_->has_listener(view_->client_in(id)))
+    world_.complain(rule::dead, id + " was let in, and is not subscribed");
   const bool was_in_line = std::find(l.line.begin(), l.line.end(), id) != l.line.end();
   // By a clock that was set back its arrival may be before theirs.
   if (!was_in_line && world_.schedule.has(trouble::clock_back)) return;
@@ -96,7 +97,7 @@ void judge::came_in(lock_state& l, const std::string& id, const queue_seen& queu
     if (other == id) return;
     if (is_earlier(other)) continue;
     if (std::ranges::find(queue, other) == queue.end()) continue;
-    return world_.complain("passed: " + id + " came in past " + other + ", which waits");
+    return world_.complain(rule::passed, id + " came in past " + other + ", which waits");
   }
 }
 

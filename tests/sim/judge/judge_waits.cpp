@@ -25,22 +25,22 @@ judge::queued judge::seen_in_queue(std::string_view id) const {
 }
 
 void judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
-  if (why.code != errc::unavailable) return;
+  if (why.code != errc::unavailable || !world_.judges(rule::given_up)) return;
   const plan& p = world_.schedule;
   // A client treats a server as silent that needs a quarter of the op-timeout for an answer.
   const bool may_seem_silent = p.slow_share > 0 && p.delay_max * 20 >= p.op_timeout / 4;
   if (p.is_quiet() && !may_seem_silent)
-    return world_.complain("given up: " + why.text + ", though there was no trouble");
+    return world_.complain(rule::given_up, why.text + ", though there was no trouble");
   if (!waits_on) return;
   if (p.outage_timeout == 0ms)
-    return world_.complain("given up: a waiter was refused: " + why.text);
+    return world_.complain(rule::given_up, "a waiter was refused: " + why.text);
   // Users of one process that wait for one lock are refused together.
   const moment since = p.users == 1 ? asked : 0ns;
   // A client that needs longer to connect than it has before the end is not judged.
   const bool is_slow = p.slow_share > 0 || p.parts_wait || p.has(trouble::pause) ||
                        p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole);
   if (!is_slow && !p.had_outage_of(p.outage_timeout, since, world_.time.now()))
-    world_.complain("given up: a waiter was refused in a shorter outage: " + why.text);
+    world_.complain(rule::given_up, "a waiter was refused in a shorter outage: " + why.text);
 }
 
 bool judge::is_lost(std::string_view id) const {
@@ -85,11 +85,11 @@ void judge::judge_freedom(lock_state& l, const std::vector<queued>& queue, int l
   l.lost_ahead = std::max(l.lost_ahead, lost);
   moment most = free_max_;
   if (l.lost_ahead > 0) most += window_of_waiter_ * l.lost_ahead + 1s;
-  if (world_.excused.covers(l.number)) return;
+  if (world_.excused.covers(l.number) || !world_.judges(rule::free)) return;
   if (now - std::max(*l.free_since, world_.excused.last_end(l.number)) <= most) return;
   std::string ids;
   for (const queued& one : queue) ids.append(" ").append(one.id);
-  world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
+  world_.complain(rule::free, l.key + " was free for " + in_ms(now - *l.free_since) +
                   " while a user waits behind " + std::to_string(l.lost_ahead) +
                   " lost ones; queued:" + ids);
 }
@@ -143,13 +143,14 @@ void judge::judge_stall(lock_state& l, int lost) {
   const moment more = can_.queue == seam::order::fifo ? 1s : 0s;
   const moment end = std::max(l.stalled_until, world_.excused.last_end(l.number)) + free_max_ +
                      window_of_waiter_ * l.lost_in_stall + more;
-  if (world_.excused.covers(l.number) || now <= end) return;
-  world_.complain("stalled: no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
+  if (world_.excused.covers(l.number) || !world_.judges(rule::stalled) || now <= end) return;
+  world_.complain(rule::stalled, "no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
                   ", and " + std::to_string(l.lost_in_stall) + " waiters are lost");
 }
 
 // A claim that was withdrawn, and stays queued.
 void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
+  if (!world_.judges(rule::ghost)) return;
   const moment now = world_.time.now();
   std::string_view contended;
   for (const queued& one : queue) {
@@ -163,7 +164,7 @@ void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
     return;
   }
   if (now - std::max(l.contended_since, ghosts_excused_until_) <= ghost_max_) return;
-  world_.complain("ghost: " + l.contended + " has more claims in the line of " + l.key +
+  world_.complain(rule::ghost, l.contended + " has more claims in the line of " + l.key +
                   " than waiting users, for " + in_ms(now - l.contended_since));
 }
 
@@ -175,6 +176,7 @@ void judge::judge_notes(const lock_state& l) {
   };
   // The windows of waiters stay where an operator deletes their queue.
   if (world_.schedule.locks_are != kind::mutex || world_.schedule.has(trouble::key_lost)) return;
+  if (!world_.judges(rule::notes)) return;
   int lost = 0;
   std::string whom;
   // A request for several at once removes dead waiters from a queue, and their windows stay.
@@ -184,7 +186,7 @@ void judge::judge_notes(const lock_state& l) {
     whom += ' ' + std::string(id);
   }
   if (lost > 1)
-    world_.complain("notes: the server keeps " + std::to_string(lost) +
+    world_.complain(rule::notes, "the server keeps " + std::to_string(lost) +
                     " on claims that neither hold " + l.key + " nor wait:" + whom);
 }
 
@@ -200,7 +202,7 @@ void judge::judge_passing(lock_state& l, const std::string& owner_before, const 
   for (const std::string& other : before) {
     if (other == l.owner) return;
     if (std::ranges::find(queue, other) == queue.end()) continue;
-    return world_.complain("passed: " + l.owner + " got " + l.key + " past " + other +
+    return world_.complain(rule::passed, l.owner + " got " + l.key + " past " + other +
                            ", which waits");
   }
 }
@@ -233,9 +235,9 @@ void judge::judge_idleness(lock_state& l, bool has_waiters) {
     l.idle_since = now;
     return;
   }
-  if (world_.excused.covers(l.number)) return;
+  if (world_.excused.covers(l.number) || !world_.judges(rule::kept)) return;
   if (now - std::max(l.idle_since, world_.excused.last_end(l.number)) <= idle_max_) return;
-  world_.complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
+  world_.complain(rule::kept, l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
                   " with no user inside");
 }
 

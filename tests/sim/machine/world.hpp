@@ -23,6 +23,7 @@
 #include "tests/sim/machine/observer.hpp"
 #include "tests/sim/machine/plan.hpp"
 #include "tests/sim/machine/result.hpp"
+#include "tests/sim/machine/rules.hpp"
 #include "tests/sim/machine/store_model.hpp"
 #include "tests/sim/machine/user.hpp"
 
@@ -114,7 +115,13 @@ class world {
   // A user sends writes to the resource that the lock protects.
   void send_writes(int lock, const detail::turn&);
   void warned(std::string_view line);
-  void complain(std::string what);  // a violation: "rule: what happened". The first one counts
+  // Whether it is one of the judge's. To be called where the rule is judged: it notes that.
+  bool judges(rule r) noexcept {
+    if (!judged_.contains(r)) return false;
+    applied_.add(r);
+    return true;
+  }
+  void complain(rule, const std::string& what_happened);  // a violation; the first one counts
   bool is_content() const noexcept { return complaint_.empty(); }
   void later(moment wait, deed d) { time.at(time.now() + wait, std::move(d)); }
   // All that changes the server but what clients ask.
@@ -191,6 +198,8 @@ class world {
   void add_to_digest(event, std::initializer_list<fact>) noexcept;
   void print(const std::string&);
 
+  const rule_set judged_;
+  rule_set applied_;
   const recording recording_;
   std::ostream* const trace_;
   digest digest_;

@@ -172,22 +172,23 @@ bool world::all_served() const {
 }
 
 void world::check_waits() {
-  if (!healed_) return;
+  if (!healed_ || !judges(rule::served)) return;
   for (const process& p : processes_)
     for (const auto& u : p.users)
       if (u->waits(time.now(), healed_at_) > wait_limit_)
-        complain("served: a user has waited for " + std::to_string(wait_limit_.count() / 1000000) +
+        complain(rule::served, "a user has waited for " + std::to_string(wait_limit_.count() / 1000000) +
                  " ms though all is well");
 }
 
 void world::check_bounds() {
+  if (!judges(rule::bound)) return;
   for (const process& p : processes_)
     for (const auto& u : p.users) {
       if (const moment more = u->exceeds(time.now()); more > 0ns)
-        complain("bound: a user waits " + std::to_string(more.count() / 1'000'000) +
+        complain(rule::bound, "a user waits " + std::to_string(more.count() / 1'000'000) +
                  " ms beyond its bound");
       if (u->release_exceeds(time.now()) > 0ns)
-        complain("bound: a release was not answered within the op-timeout");
+        complain(rule::bound, "a release was not answered within the op-timeout");
     }
 }
 
