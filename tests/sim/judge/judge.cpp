@@ -47,20 +47,25 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
 }
 
 rule_set judge::rules() const {
-  rule_set out{rule::one,  rule::told,    rule::once,     rule::lost,  rule::owner,
-               rule::turns, rule::free,    rule::stalled,  rule::kept,  rule::given_up,
-               rule::shown, rule::broken,  rule::old,      rule::passed, rule::left};
+  rule_set out{rule::one,   rule::told,   rule::once,    rule::lost, rule::owner,
+               rule::turns, rule::free,   rule::stalled, rule::kept, rule::given_up,
+               rule::shown, rule::broken, rule::old,     rule::left};
   out.add(rules_of_the_machine);
   out.add(view_->rules());
+  const bool is_exclusive = (can_.modes & seam::bit_of(lock_mode::exclusive)) != 0;
   const bool is_shared = (can_.modes & seam::bit_of(lock_mode::shared)) != 0;
   const bool has_permits = (can_.modes & seam::bit_of(lock_mode::permit)) != 0;
   const bool is_handed_over = can_.wanted == seam::contention_signal::push;
-  if (can_.tokens) out.add({rule::tokens, rule::guarded});
+  if (is_exclusive) out.add(rule::passed);
+  if (is_exclusive && can_.tokens) out.add({rule::tokens, rule::guarded});
   if (can_.tokens && is_shared) out.add(rule::group);
   if (is_shared || has_permits) out.add(rule::together);
   if (can_.queue == seam::order::fifo) out.add(rule::ghost);
   if (grants_in_order()) out.add(rule::spin);
   if (!is_handed_over && can_.life == seam::lifetime::ttl) out.add(rule::lease);
+  // Each of their schedules has trouble, and brings old data.
+  if (world_.schedule.has_two_servers_of_one_name())
+    out.remove({rule::once, rule::shown, rule::broken, rule::warned});
   out.remove(world_.store->unjudged());
   return out;
 }
@@ -219,7 +224,8 @@ void judge::about_to_serve(const pipe& p, std::string_view bytes) {
   int& newest = of_server[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
   if (world_.judges(rule::old) && p.number() < newest)
     world_.complain(rule::old, "a request over connection " + std::to_string(p.number()) +
-                    " was done after its successor " + std::to_string(newest) + " had sent one");
+                                   " was done after its successor " + std::to_string(newest) +
+                                   " had sent one");
   newest = std::max(newest, p.number());
 }
 
@@ -302,8 +308,8 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
     const std::int64_t number = view_->number_of(l.owner);
     l.owners.push_back({l.owner, world_.time.now(), number, number, from});
     if (world_.judges(rule::tokens) && !fits(l, l.owners.back(), number))
-      world_.complain(rule::tokens, "the number of the group " + l.owner +
-                      " is not above those before it");
+      world_.complain(rule::tokens,
+                      "the number of the group " + l.owner + " is not above those before it");
   }
   // At the limit of a sequence a claim may lose its place to another one, and have it again.
   const auto line = view_->queue_at(l.number);
@@ -327,8 +333,7 @@ void judge::after_event() {
   for (lock_state& l : locks_) {
     judge_holders(l);
     queue_.clear();
-    for (const std::string_view id : view_->queue_at(l.number))
-      queue_.push_back(seen_in_queue(id));
+    for (const std::string_view id : view_->queue_at(l.number)) queue_.push_back(seen_in_queue(id));
     const int lost = lost_before_the_first(l, queue_);
     judge_freedom(l, queue_, lost);
     judge_stall(l, lost);

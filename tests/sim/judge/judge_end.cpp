@@ -77,8 +77,8 @@ void judge::shown_members(const lock_state& l, const std::vector<std::string>& o
                           moment begun) {
   for (const std::string& owner : owners)
     if (!was_holder(l, owner, begun))
-      return world_.complain(rule::shown, owner + " was shown of " + l.key +
-                             ", and did not hold it");
+      return world_.complain(rule::shown,
+                             owner + " was shown of " + l.key + ", and did not hold it");
   if (!all) return;
   if (const std::string_view id = holder_since(l, begun, owners); !id.empty())
     world_.complain(rule::shown, std::string(id) + " holds " + l.key + ", and was not shown");
@@ -92,19 +92,20 @@ void judge::shown(int lock, const std::vector<std::string>& owners, bool all, mo
   const std::string owner = owners.empty() ? std::string() : owners.front();
   if (owners.size() > 1 || !was_owner(l, owner, begun))
     world_.complain(rule::shown, (owner.empty() ? "no holder" : owner) + " was shown of " + l.key +
-                    ", which was not so");
+                                     ", which was not so");
 }
 
 // Where CLIENT KILL is forbidden, requests of old connections may still arrive, and no withdrawal
 // is proven.
 void judge::closes(const machine& m, bool is_clean) {
   if (world_.schedule.kill_forbidden || !world_.store->proves_ends()) return;
-  if (!is_clean) return world_.complain(rule::left, "close() of a client returned false");
+  if (world_.judges(rule::left) && !is_clean)
+    return world_.complain(rule::left, "close() of a client returned false");
   if (may_have_old_data_) return;
   for (const lock_state& l : locks_)
     if (const std::string left = left_of(l, m.client); !left.empty())
-      return world_.complain(rule::left, "close() of a client returned true, and " + l.key + " has " +
-                             left);
+      return world_.complain(rule::left,
+                             "close() of a client returned true, and " + l.key + " has " + left);
 }
 
 // Keys of a queue stay when an operator deletes the queue.
@@ -113,7 +114,8 @@ void judge::all_closed(bool has_crashes) {
   if (p.kill_forbidden || p.has(trouble::key_lost) || may_have_old_data_) return;
   const std::vector<std::string> left = world_.store->left(has_crashes);
   if (world_.judges(rule::left) && !left.empty())
-    world_.complain(rule::left, "all clients are closed, and " + left.front() + " is at the server");
+    world_.complain(rule::left,
+                    "all clients are closed, and " + left.front() + " is at the server");
 }
 
 }  // namespace holdfast::sim

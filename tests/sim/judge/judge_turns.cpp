@@ -32,10 +32,9 @@ void judge::begins(const stay& s) {
   // A reader of a connection may have drawn its number after it was let in.
   const bool is_known = m.number != 0 || can_.life != seam::lifetime::connection;
   if (s.how == lock_mode::shared && is_known && world_.judges(rule::group) &&
-      s.turn->token / 1024 != m.number &&
-      world_.time.now() >= m.judged_from) {
+      s.turn->token / 1024 != m.number && world_.time.now() >= m.judged_from) {
     world_.complain(rule::group, "a reader was given " + std::to_string(s.turn->token / 1024) +
-                    ", its group has " + std::to_string(m.number));
+                                     ", its group has " + std::to_string(m.number));
   }
 }
 
@@ -102,8 +101,9 @@ void judge::judge_token(lock_state& l, stay& s) {
     return;
   }
   if (notes_stray(l, s)) return;
-  world_.complain(rule::tokens, s.claim + " was given " + std::to_string(number) +
-                  ", which is not in the order in which it and others had the lock");
+  world_.complain(rule::tokens,
+                  s.claim + " was given " + std::to_string(number) +
+                      ", which is not in the order in which it and others had the lock");
 }
 
 void judge::judge_order_in_process(const stay& s) {
@@ -134,7 +134,8 @@ void judge::judge_doubt(stay& s) const {
   const moment due = std::max(
       {s.where->when(end - notice), s.where->resumed_at(), s.notified_from, s.earlier_since});
   if (world_.time.now() - due > report_max)
-    world_.complain(rule::told, "a doubt about the lease of " + s.claim + " was not reported in time");
+    world_.complain(rule::told,
+                    "a doubt about the lease of " + s.claim + " was not reported in time");
 }
 
 // By the clock of its machine; while that is stopped no user sees anything.
@@ -150,7 +151,7 @@ void judge::judge_reports(stay& s) {
   const moment since = std::max(*s.lost_since, s.where->resumed_at());
   if (s.loss.stop_possible() && !s.loss.stop_requested() && now - since > report_max)
     world_.complain(rule::told, "the loss of " + s.claim + " was not reported for " +
-                    std::to_string((now - since).count() / 1'000'000) + " ms");
+                                    std::to_string((now - since).count() / 1'000'000) + " ms");
 }
 
 void judge::note_released(lock_state& l, std::string_view claim) { l.released.emplace(claim); }
@@ -180,8 +181,9 @@ void judge::ends(const detail::turn* t) {
 
 void judge::broke(int lock, const std::string& owner, moment begun) {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
-  if (may_have_old_data_ || l.owner != owner || l.owners.empty()) return;
-  if (world_.judges(rule::broken) && l.owners.back().since < begun)
+  if (may_have_old_data_ || !world_.judges(rule::broken)) return;
+  if (l.owner != owner || l.owners.empty()) return;
+  if (l.owners.back().since < begun)
     world_.complain(rule::broken, owner + " has " + l.key + " though it was broken");
 }
 
@@ -214,13 +216,14 @@ void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
   const bool is_alone = view_->kind_of(now_owner(l)) == owner_is::claim;
   const std::string_view id = is_alone ? now_owner(l) : std::string_view(s.claim);
-  if (world_.judges(rule::lost) && has_it && detail::turn::is_loss(s.turn->now) && judges_losses(l, s) &&
-      !view_->is_given_up(l.number, id) && s.where->now() < s.turn->deadline.load())
-    return world_.complain(rule::lost, client() + " got the loss reported of " + l.key +
-                           ", and has it");
+  if (world_.judges(rule::lost) && has_it && detail::turn::is_loss(s.turn->now) &&
+      judges_losses(l, s) && !view_->is_given_up(l.number, id) &&
+      s.where->now() < s.turn->deadline.load())
+    return world_.complain(rule::lost,
+                           client() + " got the loss reported of " + l.key + ", and has it");
   if (world_.judges(rule::one) && s.turn->held() && !has_it)
     world_.complain(rule::one, client() + " believes that it holds " + l.key + " as " + s.claim +
-                    "; at the server it is \"" + std::string(now_owner(l)) + '"');
+                                   "; at the server it is \"" + std::string(now_owner(l)) + '"');
 }
 
 // An old queue that came back may hand a lock to a claim whose loss was rightly reported.
@@ -264,11 +267,13 @@ void judge::judge_holders(const lock_state& l) {
     (alone ? writers : readers) += s.how == lock_mode::permit ? 0 : 1;
     permits += s.permits;
   }
-  if (is_mutex && writers > 1) return world_.complain(rule::one, "two believe that they hold " + l.key);
+  if (is_mutex && writers > 1)
+    return world_.complain(rule::one, "two believe that they hold " + l.key);
   if (!world_.judges(rule::together)) return;
   if (writers > 1 || (writers > 0 && readers > 0))
     world_.complain(rule::together, std::to_string(writers) + " writers and " +
-                    std::to_string(readers) + " readers believe that they hold " + l.key);
+                                        std::to_string(readers) +
+                                        " readers believe that they hold " + l.key);
   if (permits > world_.schedule.permits)
     world_.complain(rule::together, std::to_string(permits) + " permits are believed to be had");
 }

@@ -14,7 +14,6 @@ namespace {
 
 std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
 
-
 }  // namespace
 
 judge::queued judge::seen_in_queue(std::string_view id) const {
@@ -90,8 +89,8 @@ void judge::judge_freedom(lock_state& l, const std::vector<queued>& queue, int l
   std::string ids;
   for (const queued& one : queue) ids.append(" ").append(one.id);
   world_.complain(rule::free, l.key + " was free for " + in_ms(now - *l.free_since) +
-                  " while a user waits behind " + std::to_string(l.lost_ahead) +
-                  " lost ones; queued:" + ids);
+                                  " while a user waits behind " + std::to_string(l.lost_ahead) +
+                                  " lost ones; queued:" + ids);
 }
 
 // It is free, or only holders that are lost have it.
@@ -144,8 +143,9 @@ void judge::judge_stall(lock_state& l, int lost) {
   const moment end = std::max(l.stalled_until, world_.excused.last_end(l.number)) + free_max_ +
                      window_of_waiter_ * l.lost_in_stall + more;
   if (world_.excused.covers(l.number) || !world_.judges(rule::stalled) || now <= end) return;
-  world_.complain(rule::stalled, "no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
-                  ", and " + std::to_string(l.lost_in_stall) + " waiters are lost");
+  world_.complain(rule::stalled, "no user could use " + l.key + " for " +
+                                     in_ms(now - *l.stalled_since) + ", and " +
+                                     std::to_string(l.lost_in_stall) + " waiters are lost");
 }
 
 // A claim that was withdrawn, and stays queued.
@@ -165,7 +165,7 @@ void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
   }
   if (now - std::max(l.contended_since, ghosts_excused_until_) <= ghost_max_) return;
   world_.complain(rule::ghost, l.contended + " has more claims in the line of " + l.key +
-                  " than waiting users, for " + in_ms(now - l.contended_since));
+                                   " than waiting users, for " + in_ms(now - l.contended_since));
 }
 
 // For a mutex only: many readers or holders of permits may be lost at once.
@@ -187,7 +187,7 @@ void judge::judge_notes(const lock_state& l) {
   }
   if (lost > 1)
     world_.complain(rule::notes, "the server keeps " + std::to_string(lost) +
-                    " on claims that neither hold " + l.key + " nor wait:" + whom);
+                                     " on claims that neither hold " + l.key + " nor wait:" + whom);
 }
 
 void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
@@ -202,8 +202,8 @@ void judge::judge_passing(lock_state& l, const std::string& owner_before, const 
   for (const std::string& other : before) {
     if (other == l.owner) return;
     if (std::ranges::find(queue, other) == queue.end()) continue;
-    return world_.complain(rule::passed, l.owner + " got " + l.key + " past " + other +
-                           ", which waits");
+    return world_.complain(rule::passed,
+                           l.owner + " got " + l.key + " past " + other + ", which waits");
   }
 }
 
@@ -238,7 +238,7 @@ void judge::judge_idleness(lock_state& l, bool has_waiters) {
   if (world_.excused.covers(l.number) || !world_.judges(rule::kept)) return;
   if (now - std::max(l.idle_since, world_.excused.last_end(l.number)) <= idle_max_) return;
   world_.complain(rule::kept, l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
-                  " with no user inside");
+                                  " with no user inside");
 }
 
 }  // namespace holdfast::sim

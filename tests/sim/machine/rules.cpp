@@ -6,11 +6,13 @@ namespace holdfast::sim {
 
 namespace {
 
-constexpr std::string_view rule_names[] = {
-    "one",     "told",     "once",  "lost",  "tokens", "twice",  "lease",   "owner",
-    "turns",   "free",     "stalled", "ghost", "kept",   "notes",  "attempt", "bound",
-    "given up", "shown",   "guarded", "break", "old",    "dead",   "passed",  "together",
-    "group",   "spin",     "quorum",  "served", "rest",  "warned", "left"};
+constexpr std::string_view rule_names[] = {"one",     "told",     "once",   "lost",     "tokens",
+                                           "twice",   "lease",    "owner",  "turns",    "free",
+                                           "stalled", "ghost",    "kept",   "notes",    "attempt",
+                                           "bound",   "given up", "shown",  "guarded",  "break",
+                                           "old",     "dead",     "passed", "together", "group",
+                                           "spin",    "quorum",   "served", "rest",     "warned",
+                                           "left"};
 static_assert(std::size(rule_names) == rules);
 
 }  // namespace

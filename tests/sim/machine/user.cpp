@@ -74,7 +74,8 @@ moment user::attempt_max() const {
 
 void user::attempts() {
   after(attempt_max(), [this] {
-    if (world_.judges(rule::attempt) && is_waiting()) world_.complain(rule::attempt, "one attempt waits");
+    if (world_.judges(rule::attempt) && is_waiting())
+      world_.complain(rule::attempt, "one attempt waits");
   });
 }
 

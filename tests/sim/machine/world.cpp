@@ -108,8 +108,7 @@ void world::complain(rule r, const std::string& what_happened) {
   applied_.add(r);
   if (!is_content()) return;
   complaint_.append(name_of(r)).append(": ").append(what_happened);
-  record(event::violation, {name_of(r)},
-         [&] { return "VIOLATION: " + complaint_; });
+  record(event::violation, {name_of(r)}, [&] { return "VIOLATION: " + complaint_; });
 }
 
 void world::add_to_digest(event what, std::initializer_list<fact> facts) noexcept {
@@ -128,14 +127,14 @@ void world::run_until(moment end) {
   while (is_content() && time.next_at() <= end && time.step()) {
     watch->after_event();
     check_bounds();
-    if (judges(rule::rest) && time.done() > events_max) complain(rule::rest, "it never comes to rest");
+    if (judges(rule::rest) && time.done() > events_max)
+      complain(rule::rest, "it never comes to rest");
   }
 }
 
 result world::run() {
   play_to_the_end();
-  return {complaint_,     time.now(), time.done(), digest_.value(),
-          excused.share(), judged_,    applied_};
+  return {complaint_, time.now(), time.done(), digest_.value(), excused.share(), judged_, applied_};
 }
 
 // The thread must be answered, even when nothing is judged any more: its wait has an end.

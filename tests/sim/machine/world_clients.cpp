@@ -176,8 +176,9 @@ void world::check_waits() {
   for (const process& p : processes_)
     for (const auto& u : p.users)
       if (u->waits(time.now(), healed_at_) > wait_limit_)
-        complain(rule::served, "a user has waited for " + std::to_string(wait_limit_.count() / 1000000) +
-                 " ms though all is well");
+        complain(rule::served, "a user has waited for " +
+                                   std::to_string(wait_limit_.count() / 1000000) +
+                                   " ms though all is well");
 }
 
 void world::check_bounds() {
@@ -186,7 +187,7 @@ void world::check_bounds() {
     for (const auto& u : p.users) {
       if (const moment more = u->exceeds(time.now()); more > 0ns)
         complain(rule::bound, "a user waits " + std::to_string(more.count() / 1'000'000) +
-                 " ms beyond its bound");
+                                  " ms beyond its bound");
       if (u->release_exceeds(time.now()) > 0ns)
         complain(rule::bound, "a release was not answered within the op-timeout");
     }

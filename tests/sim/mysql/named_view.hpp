@@ -24,7 +24,6 @@ class named_view final : public lock_view {
 
   std::int64_t now_ms() const override { return store_.wall().count() / 1000; }
   double now_us() const override { return static_cast<double>(store_.wall().count()); }
-  rule_set rules() const override { return {rule::dead}; }
   bool has_listener(std::string_view client) const override { return !client.empty(); }
   std::optional<owner_seen> owner_at(int lock) const override;
   std::vector<std::string_view> queue_at(int lock) const override;

@@ -215,8 +215,7 @@ int search(const order& o) {
             << "replay: ./dev sim "
             << (is_usual_number ? "" : "--servers " + std::to_string(o.layout->servers) + ' ')
             << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ')
-            << (o.of_mutexes ? "--kind mutex " : "") << "--seed "
-            << found->whole.seed << '\n';
+            << (o.of_mutexes ? "--kind mutex " : "") << "--seed " << found->whole.seed << '\n';
   return 1;
 }
 

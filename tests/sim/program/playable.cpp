@@ -23,13 +23,21 @@ std::optional<playable> playable_named(std::string_view layout) {
   if (layout == "redlock") return playable_redlock(usual_masters);
 #ifdef HOLDFAST_WITH_MYSQL
   if (const played_strategy* const s = strategy_named(layout))
-    return playable{std::string(s->name), [s](std::uint64_t seed) { return draw(seed, *s); },
-                    play_mysql, false, 1, "mysql"};
+    return playable{std::string(s->name),
+                    [s](std::uint64_t seed) { return draw(seed, *s); },
+                    play_mysql,
+                    false,
+                    1,
+                    "mysql"};
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
   if (const zookeeper_layout* const l = zookeeper_layout_named(layout))
-    return playable{std::string(l->name), [l](std::uint64_t seed) { return draw(seed, *l); },
-                    play_zookeeper, false, 1, "zookeeper"};
+    return playable{std::string(l->name),
+                    [l](std::uint64_t seed) { return draw(seed, *l); },
+                    play_zookeeper,
+                    false,
+                    1,
+                    "zookeeper"};
 #endif
   return std::nullopt;
 }

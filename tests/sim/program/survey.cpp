@@ -43,7 +43,7 @@ class rule_lists {
   std::vector<rule_set> all_;
 };
 
-constexpr const char* row_form = "%-10s %-20s %7s %12s %14s %8s %11s  %s\n";
+constexpr const char* row_form = "%-10s %-24s %7s %12s %14s %8s %11s  %s\n";
 
 void print_row(const std::string& backend, const std::string& layout, const progress& p,
                double minutes, std::uint64_t violations, char rules) {
@@ -69,8 +69,8 @@ std::uint64_t explore_one(const playable& l, double minutes_each, std::uint64_t 
         return watch.minutes() < minutes_each;
       },
       [&](const violation& v) {
-        std::cout << "VIOLATION of " << layout << " at seed " << v.whole.seed << ": "
-                  << v.complaint << std::endl;
+        std::cout << "VIOLATION of " << layout << " at seed " << v.whole.seed << ": " << v.complaint
+                  << std::endl;
       });
   print_row(l.backend, layout, last, watch.minutes(), violations, lists.letter_of(last.rules));
   return violations;

@@ -90,7 +90,7 @@ void redlock_judge::judge_lease(int server, int lock, std::int64_t expires_ms) {
   const auto most = std::chrono::ceil<std::chrono::milliseconds>(world_.lease_max()) + 1ms;
   if (expires_ms - store_.now_ms(server) > most.count())
     world_.complain(rule::lease, owner_at(server, lock) + " has " + world_.lock_name(lock) +
-                    " for longer than was asked for");
+                                     " for longer than was asked for");
 }
 
 void redlock_judge::begins(const stay& s) {
@@ -117,7 +117,7 @@ void redlock_judge::judge_grant(const stay& s) {
       std::ranges::count_if(mine.numbers, [&](std::int64_t n) { return n >= number; });
   if (world_.judges(rule::quorum) && reached < store_.majority())
     world_.complain(rule::quorum, s.claim + " was given " + std::to_string(number) + ", which " +
-                    std::to_string(reached) + " masters had");
+                                      std::to_string(reached) + " masters had");
   if (mine.asked <= numbers_since_) return;
   const grant g{s.claim, number, token, world_.time.now()};
   judge_number(s.lock, g, mine);
@@ -132,7 +132,8 @@ void redlock_judge::judge_number(int lock, const grant& mine, const attempt& ask
                             world_.time.now() < unsafe_until_;
     if (is_excused) continue;
     world_.complain(rule::tokens, mine.owner + " was given " + std::to_string(mine.number) +
-                    ", and " + other.owner + " before it " + std::to_string(other.number));
+                                      ", and " + other.owner + " before it " +
+                                      std::to_string(other.number));
   }
 }
 
@@ -184,8 +185,8 @@ void redlock_judge::judge_believers(int lock) {
     if (s.lock != lock || !s.turn->held()) continue;
     if (first)
       return world_.complain(rule::one, "client " + std::to_string(first->where->number()) +
-                             " and client " + std::to_string(s.where->number()) +
-                             " believe that they hold " + world_.lock_name(lock));
+                                            " and client " + std::to_string(s.where->number()) +
+                                            " believe that they hold " + world_.lock_name(lock));
     first = &s;
   }
 }
@@ -220,9 +221,9 @@ void redlock_judge::judge_keeping(int server, int lock) {
   if (k.owner != owner) k = {owner, now};
   if (world_.judges(rule::kept) && now - k.since > keep_max_)
     world_.complain(rule::kept, "master " + std::to_string(server) + " has had " +
-                    world_.lock_name(lock) + " for " + owner + " for " +
-                    std::to_string((now - k.since).count() / 1'000'000) +
-                    " ms with no user that wants it");
+                                    world_.lock_name(lock) + " for " + owner + " for " +
+                                    std::to_string((now - k.since).count() / 1'000'000) +
+                                    " ms with no user that wants it");
 }
 
 void redlock_judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
@@ -231,7 +232,8 @@ void redlock_judge::gave_up(bool waits_on, moment asked, const base::failure& wh
                         asked > world_.time_to_reach();
   const bool is_outage = why.code == errc::unavailable || why.code == errc::no_quorum ||
                          why.code == errc::outcome_unknown;
-  if (world_.judges(rule::given_up) && is_outage && (waits_on || is_quiet) && world_.schedule.outage_timeout == 0ms)
+  if (world_.judges(rule::given_up) && is_outage && (waits_on || is_quiet) &&
+      world_.schedule.outage_timeout == 0ms)
     world_.complain(rule::given_up, "a user was refused: " + why.text);
 }
 
@@ -245,7 +247,8 @@ void redlock_judge::closes(const machine& m, bool is_clean) {
     }
     if (left > store_.servers() - store_.majority())
       world_.complain(rule::left, "close() of a client returned true, and it has " +
-                      world_.lock_name(lock) + " at " + std::to_string(left) + " masters");
+                                      world_.lock_name(lock) + " at " + std::to_string(left) +
+                                      " masters");
   }
 }
 

@@ -26,7 +26,6 @@ class nodes_view final : public lock_view {
 
   std::int64_t now_ms() const override;
   double now_us() const override;
-  rule_set rules() const override { return {rule::dead}; }
   bool has_listener(std::string_view client) const override { return !client.empty(); }
   std::optional<owner_seen> owner_at(int lock) const override;
   std::vector<std::string_view> queue_at(int lock) const override;
