@@ -50,7 +50,7 @@ bool judge::is_lost(std::string_view id) const {
 // By a user of a client that lives and goes on.
 bool judge::is_wanted(int lock) const {
   return std::ranges::any_of(world_.living(), [&](const machine* m) {
-    return !m->client.empty() && world_.users_waiting(lock, m->client) > 0;
+    return !m->client.empty() && world_.users_waiting(lock, *m) > 0;
   });
 }
 
@@ -156,7 +156,7 @@ void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
   for (const queued& one : queue) {
     if (!one.of || one.is_lost_or_excused || one.of->client == contended) continue;
     const auto claims = std::ranges::count(queue, one.of, &queued::of);
-    if (claims > world_.users_waiting(l.number, one.of->client)) contended = one.of->client;
+    if (claims > world_.users_waiting(l.number, *one.of)) contended = one.of->client;
   }
   if (contended.empty() || contended != l.contended) {
     l.contended = contended;

@@ -162,6 +162,14 @@ int world::users_waiting(int lock, std::string_view client) const {
   return n;
 }
 
+int world::users_waiting(int lock, const machine& of) const {
+  if (of.is_dead() || of.is_paused()) return 0;
+  int n = 0;
+  for (const auto& u : processes_[static_cast<std::size_t>(of.number())].users)
+    n += u->may_wait_for(lock, false);
+  return n;
+}
+
 bool world::all_served() const {
   for (const process& p : processes_) {
     if (p.where->is_dead()) continue;
