@@ -107,7 +107,8 @@ std::optional<order> read(int argc, char** argv) {
   if (out.servers > 0) out.layout = with_servers(*out.layout, out.servers);
   if (!out.layout) return std::nullopt;
   if (out.of_mutexes) out.layout = of_mutexes(std::move(*out.layout));
-  if (out.plays_all) return out;
+  if (!out.layout) return std::nullopt;
+  if (out.plays_all) return out.of_mutexes ? std::nullopt : std::optional(out);
   if (!out.minutes && !out.seed && !out.lists && !out.digest) return std::nullopt;
   if (out.each && !out.digest) return std::nullopt;
   if (out.of_memory && out.minutes) return std::nullopt;

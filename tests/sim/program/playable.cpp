@@ -18,26 +18,25 @@ namespace holdfast::sim {
 
 std::optional<playable> playable_named(std::string_view layout) {
   if (const played_layout* const l = layout_named(layout))
-    return playable{std::string(l->name), [l](std::uint64_t seed) { return draw(seed, *l); },
-                    play_redis, l->is_usual()};
+    return playable{.name = std::string(l->name),
+                    .draw = [l](std::uint64_t seed) { return draw(seed, *l); },
+                    .play = play_redis,
+                    .is_usual = l->is_usual()};
   if (layout == "redlock") return playable_redlock(usual_masters);
 #ifdef HOLDFAST_WITH_MYSQL
   if (const played_strategy* const s = strategy_named(layout))
-    return playable{std::string(s->name),
-                    [s](std::uint64_t seed) { return draw(seed, *s); },
-                    play_mysql,
-                    false,
-                    1,
-                    "mysql"};
+    return playable{.name = std::string(s->name),
+                    .draw = [s](std::uint64_t seed) { return draw(seed, *s); },
+                    .play = play_mysql,
+                    .backend = "mysql"};
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
   if (const zookeeper_layout* const l = zookeeper_layout_named(layout))
-    return playable{std::string(l->name),
-                    [l](std::uint64_t seed) { return draw(seed, *l); },
-                    play_zookeeper,
-                    false,
-                    1,
-                    "zookeeper"};
+    return playable{.name = std::string(l->name),
+                    .draw = [l](std::uint64_t seed) { return draw(seed, *l); },
+                    .play = play_zookeeper,
+                    .backend = "zookeeper",
+                    .has_mutexes = seam::has_modes_of(lock_kind::mutex, l->can)};
 #endif
   return std::nullopt;
 }
@@ -45,8 +44,11 @@ std::optional<playable> playable_named(std::string_view layout) {
 std::optional<playable> playable_of_two(std::string_view layout) {
   const played_layout* const l = layout_named(layout);
   if (!l) return std::nullopt;
-  return playable{std::string(l->name), [l](std::uint64_t seed) { return draw_of_two(seed, *l); },
-                  play_redis, l->is_usual(), 2};
+  return playable{.name = std::string(l->name),
+                  .draw = [l](std::uint64_t seed) { return draw_of_two(seed, *l); },
+                  .play = play_redis,
+                  .is_usual = l->is_usual(),
+                  .servers = 2};
 }
 
 playable playable_redlock(int masters) {
@@ -80,7 +82,8 @@ std::string playable_layouts() {
   return out;
 }
 
-playable of_mutexes(playable l) {
+std::optional<playable> of_mutexes(playable l) {
+  if (!l.has_mutexes) return std::nullopt;
   l.draw = [draw = std::move(l.draw)](std::uint64_t seed) {
     plan p = draw(seed);
     p.locks_are = kind::mutex;

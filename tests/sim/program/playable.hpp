@@ -16,6 +16,7 @@ struct playable {
   bool is_usual = false;
   int servers = 1;
   std::string backend = "redis";
+  bool has_mutexes = true;
 };
 
 // Empty: the usual one. None: it is not played.
@@ -26,7 +27,7 @@ std::optional<playable> playable_of_two(std::string_view layout);
 playable playable_redlock(int masters);
 std::vector<playable> all_playable();  // and each that may have two servers once more with two
 std::string playable_layouts();        // "string, lua"
-// The same with all locks a mutex.
-playable of_mutexes(playable);
+// The same with all locks a mutex. None: the layout has no mutexes.
+std::optional<playable> of_mutexes(playable);
 
 }  // namespace holdfast::sim
