@@ -1,6 +1,7 @@
 #include "tests/sim/program/survey.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
@@ -50,7 +51,7 @@ void print_row(const std::string& backend, const std::string& layout, const prog
   const auto each_minute = [&](std::uint64_t count) {
     return std::to_string(static_cast<std::uint64_t>(static_cast<double>(count) / minutes));
   };
-  const std::string excused = std::to_string(static_cast<int>(p.excused_percent() + 0.5)) + " %";
+  const std::string excused = std::to_string(std::lround(p.excused_percent())) + " %";
   std::printf(row_form, backend.c_str(), layout.c_str(), std::to_string(p.schedules).c_str(),
               each_minute(p.schedules).c_str(), each_minute(p.events).c_str(), excused.c_str(),
               std::to_string(violations).c_str(), std::string(1, rules).c_str());
