@@ -55,7 +55,9 @@ class tcp_proxy::engine {
  public:
   // Without `connect` it connects to a target, a port of 127.0.0.1.
   engine(std::vector<int> targets, std::function<int()> connect)
-      : targets_(std::move(targets)), connect_(std::move(connect)), listener_(listen_on(0)) {
+      : targets_(std::move(targets)),
+        connect_(std::move(connect)),
+        listener_(listen_on(free_port())) {
     port_ = port_of(listener_);
     rules_.fill(std::make_shared<const flow>());
     thread_ = std::thread([this] { run(); });

@@ -12,7 +12,10 @@ namespace holdfast::sim {
 using namespace std::chrono_literals;
 
 judge::judge(world& w, std::unique_ptr<lock_view> v)
-    : world_(w), view_(std::move(v)), can_(w.store->can()) {
+    : world_(w),
+      view_(std::move(v)),
+      can_(w.store->can()),
+      may_have_old_data_(brings_old_data(w.schedule)) {
   const plan& p = w.schedule;
   for (int i = 0; i < p.locks; ++i) {
     lock_state l;
@@ -43,6 +46,30 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
   ghost_max_ = free_max_ + 1500ms;  // a withdrawal that was refused is repeated after a second
 }
 
+rule_set judge::rules() const {
+  rule_set out{rule::one,   rule::told,   rule::once,    rule::lost, rule::owner,
+               rule::turns, rule::free,   rule::stalled, rule::kept, rule::given_up,
+               rule::shown, rule::broken, rule::old,     rule::left};
+  out.add(rules_of_the_machine);
+  out.add(view_->rules());
+  const bool is_exclusive = (can_.modes & seam::bit_of(lock_mode::exclusive)) != 0;
+  const bool is_shared = (can_.modes & seam::bit_of(lock_mode::shared)) != 0;
+  const bool has_permits = (can_.modes & seam::bit_of(lock_mode::permit)) != 0;
+  const bool is_handed_over = can_.wanted == seam::contention_signal::push;
+  if (is_exclusive) out.add(rule::passed);
+  if (is_exclusive && can_.tokens) out.add({rule::tokens, rule::guarded});
+  if (can_.tokens && is_shared) out.add(rule::group);
+  if (is_shared || has_permits) out.add(rule::together);
+  if (can_.queue == seam::order::fifo) out.add(rule::ghost);
+  if (grants_in_order()) out.add(rule::spin);
+  if (!is_handed_over && can_.life == seam::lifetime::ttl) out.add(rule::lease);
+  // Each of their schedules has trouble, and brings old data.
+  if (world_.schedule.has_two_servers_of_one_name())
+    out.remove({rule::once, rule::shown, rule::broken, rule::warned});
+  out.remove(world_.store->unjudged());
+  return out;
+}
+
 // A request of an old connection may queue a claim that was withdrawn.
 moment judge::window_of_late_requests() const {
   return world_.schedule.kill_forbidden ? world_.store->window_of_waiter() : 0ns;
@@ -53,7 +80,7 @@ moment judge::longest_lease(const lock_state& l) const {
   if (!l.owner.empty()) most = std::max(most, static_cast<double>(l.expires_ms) * 1e3);
   for (const auto& [id, ends] : l.members) most = std::max(most, ends);
   // The members of l do not include those that old data have just brought back.
-  if (may_have_old_data())
+  if (may_have_old_data_)
     for (const auto& [id, ends] : view_->members_at(l.number)) most = std::max(most, ends);
   const double left = std::max(0.0, most - view_->now_us());
   // Another program's lock without an end is checked every three seconds.
@@ -184,7 +211,8 @@ void judge::forget_numbers() {
 }
 
 std::string_view judge::now_owner(const lock_state& l) const {
-  return l.expires_ms < view_->now_ms() ? std::string_view() : l.owner;
+  const bool has_none = l.owner.empty() || l.expires_ms < view_->now_ms();
+  return has_none ? std::string_view() : l.owner;
 }
 
 void judge::about_to_serve(const pipe& p, std::string_view bytes) {
@@ -194,9 +222,10 @@ void judge::about_to_serve(const pipe& p, std::string_view bytes) {
     return;
   auto& of_server = newest_[world_.store->server_of(p.handle())];
   int& newest = of_server[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
-  if (p.number() < newest)
-    world_.complain("old: a request over connection " + std::to_string(p.number()) +
-                    " was done after its successor " + std::to_string(newest) + " had sent one");
+  if (world_.judges(rule::old) && p.number() < newest)
+    world_.complain(rule::old, "a request over connection " + std::to_string(p.number()) +
+                                   " was done after its successor " + std::to_string(newest) +
+                                   " had sent one");
   newest = std::max(newest, p.number());
 }
 
@@ -207,15 +236,14 @@ void judge::after_server(const pipe* by) {
 }
 
 void judge::look(lock_state& l, const pipe* by) {
-  const std::string before = l.owner;
   const bool lapsed = l.expires_ms < view_->now_ms();
-  if (const auto seen = view_->owner_at(l.number)) {
-    l.expires_ms = seen->expires_ms;
-    if (l.owner != seen->text) l.owner = seen->text;
-  } else {
-    l.owner.clear();
-  }
-  if (l.owner != before) {
+  const auto seen = view_->owner_at(l.number);
+  if (seen) l.expires_ms = seen->expires_ms;
+  const std::string_view text = seen ? seen->text : std::string_view();
+  const bool is_another = l.owner != text;
+  const std::string other = is_another ? std::exchange(l.owner, std::string(text)) : std::string();
+  const std::string& before = is_another ? other : l.owner;
+  if (is_another) {
     l.periods.back().lapsed = lapsed;
     l.periods.push_back({world_.time.now(), l.owner});
     changed(l, before, lapsed, by);
@@ -225,31 +253,31 @@ void judge::look(lock_state& l, const pipe* by) {
       can_.queue == seam::order::fifo && world_.schedule.locks_are == kind::mutex;
   if (is_queued_mutex && !grants_in_order()) judge_passing(l, before, by);
   if (grants_in_order()) judge_order(l, before, by);
-  if (l.owner != before) judge_notes(l);
+  if (is_another) judge_notes(l);
   judge_lease(l);
   judge_holds(l);
 }
 
 // A lock of a holder that is lost must end by itself.
 void judge::judge_lease(const lock_state& l) {
-  const bool is_handed_over = can_.wanted == seam::contention_signal::push;
-  if (is_handed_over || clock_leaps_ || can_.life != seam::lifetime::ttl) return;
+  if (clock_leaps_ || !world_.judges(rule::lease)) return;
   const auto most = std::chrono::ceil<std::chrono::milliseconds>(lease_max_) + 1ms;
   const auto is_too_long = [&](std::int64_t end_ms) {
     return end_ms - view_->now_ms() > most.count();
   };
   const bool is_ours = view_->kind_of(l.owner) == owner_is::claim;
   if (is_ours && is_too_long(l.expires_ms))
-    world_.complain("lease: " + l.owner + " has " + l.key + " for longer than was asked for");
+    world_.complain(rule::lease, l.owner + " has " + l.key + " for longer than was asked for");
   for (const auto& [id, ends] : l.members)
     if (is_too_long(static_cast<std::int64_t>(ends / 1000)))
-      world_.complain("lease: " + id + " has " + l.key + " for longer than was asked for");
+      world_.complain(rule::lease, id + " has " + l.key + " for longer than was asked for");
 }
 
 void judge::judge_holds(const lock_state& l) {
+  if (!world_.judges(rule::twice)) return;
   const auto judge_one = [&](std::string_view id) {
     if (view_->holds_of(l.number, id) > 1)
-      world_.complain("twice: " + std::string(id) + " is counted more than once in " + l.key);
+      world_.complain(rule::twice, std::string(id) + " is counted more than once in " + l.key);
   };
   if (view_->kind_of(l.owner) == owner_is::claim) judge_one(l.owner);
   for (const auto& [id, ends] : l.members) judge_one(id);
@@ -262,11 +290,11 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   });
   const owner_is was = lapsed ? owner_is::nobody : view_->kind_of(before);
   const owner_is is = view_->kind_of(l.owner);
-  if (by && was == owner_is::claim &&
-      by->recent().find(view_->claim_in(before)) == std::string::npos)
-    world_.complain("owner: " + before + " lost the lock through a request that was not its own");
+  if (by && was == owner_is::claim && world_.judges(rule::owner) &&
+      !by->has_brought(view_->claim_in(before)))
+    world_.complain(rule::owner, before + " lost the lock through a request that was not its own");
   if (by && was == owner_is::foreign)
-    world_.complain("owner: a foreign owner lost the lock through a request of ours");
+    world_.complain(rule::owner, "a foreign owner lost the lock through a request of ours");
   const bool safe = world_.time.now() > unsafe_until_;
   const moment from = safe ? 0ns : unsafe_until_ + lease_max_;
   // A writer that becomes a reader keeps its number: it has the lock all the time.
@@ -279,9 +307,9 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   if (by && is == owner_is::readers && !downgraded && !goes_on) {
     const std::int64_t number = view_->number_of(l.owner);
     l.owners.push_back({l.owner, world_.time.now(), number, number, from});
-    if (!fits(l, l.owners.back(), number))
-      world_.complain("tokens: the number of the group " + l.owner +
-                      " is not above those before it");
+    if (world_.judges(rule::tokens) && !fits(l, l.owners.back(), number))
+      world_.complain(rule::tokens,
+                      "the number of the group " + l.owner + " is not above those before it");
   }
   // At the limit of a sequence a claim may lose its place to another one, and have it again.
   const auto line = view_->queue_at(l.number);
@@ -292,9 +320,9 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   if (is != owner_is::claim) return;
   const std::string claim(view_->claim_in(l.owner));
   judge_once(l, claim);
-  if (by && by->recent().find(claim) == std::string::npos &&
+  if (by && world_.judges(rule::dead) && !by->has_brought(claim) &&
       !view_->has_listener(view_->client_in(l.owner)))
-    world_.complain("dead: the lock was handed to " + l.owner + ", which is not subscribed");
+    world_.complain(rule::dead, "the lock was handed to " + l.owner + ", which is not subscribed");
   l.owners.push_back({claim, world_.time.now(), 0, 0, from});
 }
 
@@ -302,12 +330,15 @@ void judge::after_event() {
   world_.excused.advance();
   for (stay& s : stays_) judge_reports(s);
   for (lock_state& l : locks_) look_for_old_waiters(l);
-  for (int i = 0; i < world_.schedule.locks; ++i) {
-    judge_holders(i);
-    judge_freedom(i);
-    judge_stall(locks_[static_cast<std::size_t>(i)]);
-    judge_ghosts(i);
-    judge_idleness(i);
+  for (lock_state& l : locks_) {
+    judge_holders(l);
+    queue_.clear();
+    for (const std::string_view id : view_->queue_at(l.number)) queue_.push_back(seen_in_queue(id));
+    const int lost = lost_before_the_first(l, queue_);
+    judge_freedom(l, queue_, lost);
+    judge_stall(l, lost);
+    judge_ghosts(l, queue_);
+    judge_idleness(l, lost >= 0);
   }
 }
 

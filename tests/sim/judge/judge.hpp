@@ -16,6 +16,7 @@
 namespace holdfast::sim {
 
 class world;
+struct plan;
 
 // The rules, and when each is suspended:
 //   one      | of the holders by their own clocks at most one, and it has the lock at the server.
@@ -97,6 +98,7 @@ class judge final : public observer {
  public:
   judge(world&, std::unique_ptr<lock_view>);
 
+  rule_set rules() const override;
   void about_to_serve(const pipe&, std::string_view bytes) override;
   void after_server(const pipe* by) override;
   void after_event() override;
@@ -186,6 +188,13 @@ class judge final : public observer {
     std::string contended;  // a client with more queued claims than waiting users
     moment contended_since{};
   };
+  using queue_seen = std::vector<std::string_view>;  // ids at the server, the next one first
+  struct queued {
+    std::string_view id;
+    const machine* of;  // null: none that is known
+    bool is_lost_or_excused;
+  };
+  queued seen_in_queue(std::string_view id) const;
   void look(lock_state&, const pipe* by);
   bool grants_in_order() const noexcept {
     return can_.queue == seam::order::fifo && can_.wanted != seam::contention_signal::push;
@@ -206,34 +215,33 @@ class judge final : public observer {
   moment elsewhere_until(machine&) const;
   void look_at_members(lock_state&, const std::string& owner_before, const pipe* by);
   void members_changed(lock_state&, const std::vector<std::pair<std::string, double>>& now,
-                       const std::string& owner_before, const pipe* by);
-  void came_in(lock_state&, const std::string& id, const std::vector<std::string>& line,
+                       const queue_seen&, const std::string& owner_before, const pipe* by);
+  void came_in(lock_state&, const std::string& id, const queue_seen&,
                const std::string& owner_before, const pipe* by);
   bool is_member(const lock_state&, std::string_view claim) const;
   moment judged_from(const lock_state&, const stay&) const;
   bool head_has_room(const lock_state&) const;
   void judge_belief(const lock_state&, const stay&, bool has_it);
   bool judges_losses(const lock_state&, const stay&) const;
-  void judge_holders(int lock);
-  void judge_freedom(int lock);
-  void judge_stall(lock_state&);
-  void judge_ghosts(int lock);
+  void judge_holders(const lock_state&);
+  // `lost`: lost_before_the_first().
+  void judge_freedom(lock_state&, const std::vector<queued>&, int lost);
+  void judge_stall(lock_state&, int lost);
+  void judge_ghosts(lock_state&, const std::vector<queued>&);
   void judge_notes(const lock_state&);
   void look_for_old_waiters(lock_state&);
-  void judge_idleness(int lock);
-  std::string_view idle_holder(int lock) const;
-  int lost_before_the_first(const lock_state&) const;
+  void judge_idleness(lock_state&, bool has_waiters);
+  std::string_view idle_holder(const lock_state&) const;
+  int lost_before_the_first(const lock_state&, const std::vector<queued>&) const;
   bool is_lost(std::string_view id) const;
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
-  bool has_waiters(const lock_state&) const;
-  bool is_lost_or_excused(std::string_view id) const;
   bool is_wanted(int lock) const;
   moment window_of_late_requests() const;
   moment longest_lease(const lock_state&) const;
   int revived(const lock_state&) const;
   void judge_reports(stay&);
   void judge_doubt(stay&) const;
-  bool may_have_old_data() const;
+  static bool brings_old_data(const plan&);
   bool is_shown_as(std::string_view id, std::string_view owner) const;
   bool was_owner(const lock_state&, std::string_view owner, moment since) const;
   void shown_members(const lock_state&, const std::vector<std::string>& owners, bool all,
@@ -250,8 +258,10 @@ class judge final : public observer {
   world& world_;
   const std::unique_ptr<lock_view> view_;
   const seam::capabilities can_;  // of the store
+  const bool may_have_old_data_;
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
+  std::vector<queued> queue_;  // of the lock that is judged
   // Pipes with requests, by server: commands, renewals.
   std::unordered_map<const machine*, int> newest_[2][2];
   struct use {               // of its connections by a client

@@ -20,9 +20,8 @@ std::string judge::left_of(const lock_state& l, std::string_view client) const {
   return {};
 }
 
-// Where old data come back, they may be of any client.
-bool judge::may_have_old_data() const {
-  const plan& p = world_.schedule;
+// They may be of any client.
+bool judge::brings_old_data(const plan& p) {
   return p.has(trouble::restart_saved) || p.has(trouble::resynced) || p.has(trouble::writes_lost) ||
          std::ranges::any_of(p.faults, [](const fault& f) { return f.what >= trouble::promoted; });
 }
@@ -78,43 +77,45 @@ void judge::shown_members(const lock_state& l, const std::vector<std::string>& o
                           moment begun) {
   for (const std::string& owner : owners)
     if (!was_holder(l, owner, begun))
-      return world_.complain("shown: " + owner + " was shown of " + l.key +
-                             ", and did not hold it");
+      return world_.complain(rule::shown,
+                             owner + " was shown of " + l.key + ", and did not hold it");
   if (!all) return;
   if (const std::string_view id = holder_since(l, begun, owners); !id.empty())
-    world_.complain("shown: " + std::string(id) + " holds " + l.key + ", and was not shown");
+    world_.complain(rule::shown, std::string(id) + " holds " + l.key + ", and was not shown");
 }
 
 void judge::shown(int lock, const std::vector<std::string>& owners, bool all, moment begun) {
-  if (may_have_old_data()) return;
+  if (may_have_old_data_ || !world_.judges(rule::shown)) return;
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
   if (world_.schedule.locks_are != kind::mutex) return shown_members(l, owners, all, begun);
   if (owners.empty() && !all) return;
   const std::string owner = owners.empty() ? std::string() : owners.front();
   if (owners.size() > 1 || !was_owner(l, owner, begun))
-    world_.complain("shown: " + (owner.empty() ? "no holder" : owner) + " was shown of " + l.key +
-                    ", which was not so");
+    world_.complain(rule::shown, (owner.empty() ? "no holder" : owner) + " was shown of " + l.key +
+                                     ", which was not so");
 }
 
 // Where CLIENT KILL is forbidden, requests of old connections may still arrive, and no withdrawal
 // is proven.
 void judge::closes(const machine& m, bool is_clean) {
   if (world_.schedule.kill_forbidden || !world_.store->proves_ends()) return;
-  if (!is_clean) return world_.complain("left: close() of a client returned false");
-  if (may_have_old_data()) return;
+  if (world_.judges(rule::left) && !is_clean)
+    return world_.complain(rule::left, "close() of a client returned false");
+  if (may_have_old_data_) return;
   for (const lock_state& l : locks_)
     if (const std::string left = left_of(l, m.client); !left.empty())
-      return world_.complain("left: close() of a client returned true, and " + l.key + " has " +
-                             left);
+      return world_.complain(rule::left,
+                             "close() of a client returned true, and " + l.key + " has " + left);
 }
 
 // Keys of a queue stay when an operator deletes the queue.
 void judge::all_closed(bool has_crashes) {
   const plan& p = world_.schedule;
-  if (p.kill_forbidden || p.has(trouble::key_lost) || may_have_old_data()) return;
+  if (p.kill_forbidden || p.has(trouble::key_lost) || may_have_old_data_) return;
   const std::vector<std::string> left = world_.store->left(has_crashes);
-  if (!left.empty())
-    world_.complain("left: all clients are closed, and " + left.front() + " is at the server");
+  if (world_.judges(rule::left) && !left.empty())
+    world_.complain(rule::left,
+                    "all clients are closed, and " + left.front() + " is at the server");
 }
 
 }  // namespace holdfast::sim

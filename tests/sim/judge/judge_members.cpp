@@ -26,17 +26,16 @@ void judge::look_at_members(lock_state& l, const std::string& owner_before, cons
   const owner_is owner = view_->kind_of(l.owner);
   if (owner == owner_is::readers || owner == owner_is::permits)
     for (const auto& [id, ends] : view_->members_at(l.number)) now.emplace_back(id, ends);
-  members_changed(l, now, owner_before, by);
+  const auto queue = view_->queue_at(l.number);
+  members_changed(l, now, queue, owner_before, by);
   l.members = std::move(now);
-  l.line.clear();
-  for (const auto id : view_->queue_at(l.number)) {
-    l.line.emplace_back(id);
-    l.queued_at.try_emplace(l.line.back(), world_.time.now());
-  }
+  if (std::ranges::equal(l.line, queue)) return;
+  l.line.assign(queue.begin(), queue.end());
+  for (const std::string& id : l.line) l.queued_at.try_emplace(id, world_.time.now());
 }
 
-void judge::members_changed(lock_state& l, const member_list& now, const std::string& owner_before,
-                            const pipe* by) {
+void judge::members_changed(lock_state& l, const member_list& now, const queue_seen& queue,
+                            const std::string& owner_before, const pipe* by) {
   const auto at = view_->now_us();
   for (const auto& [id, ends] : l.members) {
     if (is_in(now, id)) continue;
@@ -45,27 +44,26 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
     world_.record(event::member_left, {l.key, id}, [&, &who = id] {
       return l.key + " at the server: " + who + " is no member any more";
     });
-    const bool is_named = by && (by->recent().find(view_->claim_in(id)) != std::string::npos ||
-                                 (view_->kind_of(owner_before) == owner_is::readers &&
-                                  by->recent().find(owner_before) != std::string::npos));
+    const bool is_named =
+        by &&
+        (by->has_brought(view_->claim_in(id)) ||
+         (view_->kind_of(owner_before) == owner_is::readers && by->has_brought(owner_before)));
     if (by && ends > at && !is_named)
-      world_.complain("owner: " + id + " lost its share through a request that was not its own");
+      world_.complain(rule::owner, id + " lost its share through a request that was not its own");
     if (by && ends > at && view_->claim_in(l.owner) != view_->claim_in(id))
       note_released(l, view_->claim_in(id));
   }
-  std::vector<std::string> line;
-  for (const auto id : view_->queue_at(l.number)) line.emplace_back(id);
   int had = 0;
   for (const auto& [id, ends] : now) {
     if (!is_in(l.members, id)) l.tenures.push_back({id, world_.time.now()});
-    if (!is_in(l.members, id) || l.owner != owner_before) came_in(l, id, line, owner_before, by);
+    if (!is_in(l.members, id) || l.owner != owner_before) came_in(l, id, queue, owner_before, by);
     if (ends > at) had += view_->permits_of(l.number, id);
   }
   if (had > world_.schedule.permits && world_.schedule.locks_are == kind::semaphore)
-    world_.complain("together: " + std::to_string(had) + " permits are had at the server");
+    world_.complain(rule::together, std::to_string(had) + " permits are had at the server");
 }
 
-void judge::came_in(lock_state& l, const std::string& id, const std::vector<std::string>& line,
+void judge::came_in(lock_state& l, const std::string& id, const queue_seen& queue,
                     const std::string& owner_before, const pipe* by) {
   world_.record(event::member_came, {l.key, id},
                 [&] { return l.key + " at the server: " + id + " came in"; });
@@ -83,9 +81,9 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   // What it believes may be of an earlier share, which was lost with the server's data.
   if (!safe) m.judged_from = unsafe_until_ + lease_max_;
   if (!by) return;
-  if (by->recent().find(view_->claim_in(id)) == std::string::npos &&
+  if (world_.judges(rule::dead) && !by->has_brought(view_->claim_in(id)) &&
       !view_->has_listener(view_->client_in(id)))
-    world_.complain("dead: " + id + " was let in, and is not subscribed");
+    world_.complain(rule::dead, id + " was let in, and is not subscribed");
   const bool was_in_line = std::find(l.line.begin(), l.line.end(), id) != l.line.end();
   // By a clock that was set back its arrival may be before theirs.
   if (!was_in_line && world_.schedule.has(trouble::clock_back)) return;
@@ -101,8 +99,8 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   for (const std::string& other : l.line) {
     if (other == id) return;
     if (is_earlier(other)) continue;
-    if (std::find(line.begin(), line.end(), other) == line.end()) continue;
-    return world_.complain("passed: " + id + " came in past " + other + ", which waits");
+    if (std::ranges::find(queue, other) == queue.end()) continue;
+    return world_.complain(rule::passed, id + " came in past " + other + ", which waits");
   }
 }
 

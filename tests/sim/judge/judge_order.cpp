@@ -14,12 +14,12 @@ void judge::judge_spin(std::string_view bytes) {
   constexpr int most = 40;
   for (lock_state& l : locks_) {
     for (const std::string& id : l.line) {
-      if (bytes.find(id) == bytes.npos) continue;
+      if (bytes.find(id) == bytes.npos || !world_.judges(rule::spin)) continue;
       asking& a = l.asks[id];
       if (world_.time.now() - a.since > 1s) a = {0, world_.time.now()};
       if (++a.count > most)
-        world_.complain("spin: " + id + " asked for " + l.key + ' ' + std::to_string(a.count) +
-                        " times within a second");
+        world_.complain(rule::spin, id + " asked for " + l.key + ' ' + std::to_string(a.count) +
+                                        " times within a second");
     }
   }
 }
@@ -41,8 +41,8 @@ void judge::judge_order(lock_state& l, const std::string& owner_before, const pi
   if (mine == before.end() && had_place) return;
   for (auto other = before.begin(); other != mine; ++other)
     if (std::find(line.begin(), line.end(), *other) != line.end())
-      return world_.complain("passed: " + l.owner + " got " + l.key + " past " + *other +
-                             ", which waits");
+      return world_.complain(rule::passed,
+                             l.owner + " got " + l.key + " past " + *other + ", which waits");
 }
 
 }  // namespace holdfast::sim

@@ -18,9 +18,9 @@ constexpr moment report_max = 20ms;
 
 void judge::begins(const stay& s) {
   for (const stay& other : stays_)
-    if (other.lock == s.lock && other.where == s.where &&
+    if (world_.judges(rule::turns) && other.lock == s.lock && other.where == s.where &&
         (other.how == lock_mode::exclusive || s.how == lock_mode::exclusive))
-      world_.complain("turns: a turn began while an earlier one in the process was not left");
+      world_.complain(rule::turns, "a turn began while an earlier one in the process was not left");
   judge_order_in_process(s);
   stays_.push_back(s);
   lock_state& l = locks_[static_cast<std::size_t>(s.lock)];
@@ -32,10 +32,10 @@ void judge::begins(const stay& s) {
   m.judged_from = std::max(m.judged_from, elsewhere_until(*s.where));
   // A reader of a connection may have drawn its number after it was let in.
   const bool is_known = m.number != 0 || can_.life != seam::lifetime::connection;
-  if (s.how == lock_mode::shared && is_known && s.turn->token / 1024 != m.number &&
-      world_.time.now() >= m.judged_from) {
-    world_.complain("group: a reader was given " + std::to_string(s.turn->token / 1024) +
-                    ", its group has " + std::to_string(m.number));
+  if (s.how == lock_mode::shared && is_known && world_.judges(rule::group) &&
+      s.turn->token / 1024 != m.number && world_.time.now() >= m.judged_from) {
+    world_.complain(rule::group, "a reader was given " + std::to_string(s.turn->token / 1024) +
+                                     ", its group has " + std::to_string(m.number));
   }
 }
 
@@ -82,14 +82,14 @@ void judge::find_place(lock_state& l, stay& s) {
                                  [&](const ownership& o) { return o.claim == s.claim; });
   if (mine == l.owners.rend() && notes_stray(l, s)) return;
   if (mine == l.owners.rend())
-    return world_.complain("one: " + s.claim + " was granted " + l.key + ", and never had it");
+    return world_.complain(rule::one, s.claim + " was granted " + l.key + ", and never had it");
   s.place = static_cast<std::size_t>(&*mine - l.owners.data());
   mine->judged_from = std::max(mine->judged_from, elsewhere_until(*s.where));
 }
 
 // A grant may arrive when its ownership has passed already.
 void judge::judge_token(lock_state& l, stay& s) {
-  if (!can_.tokens) return find_place(l, s);
+  if (!world_.judges(rule::tokens)) return find_place(l, s);
   const std::int64_t number = s.turn->token / 1024;
   for (auto o = l.owners.rbegin(); o != l.owners.rend(); ++o) {
     if (o->claim != s.claim) continue;
@@ -98,7 +98,7 @@ void judge::judge_token(lock_state& l, stay& s) {
     if (o->number == number) {
       const bool is_next =
           s.how == lock_mode::shared ? s.turn->token >= o->token : s.turn->token > o->token;
-      if (!is_next) world_.complain("tokens: a turn's is not above the one before it");
+      if (!is_next) world_.complain(rule::tokens, "a turn's is not above the one before it");
       o->token = s.turn->token;
       return;
     }
@@ -109,14 +109,15 @@ void judge::judge_token(lock_state& l, stay& s) {
     return;
   }
   if (notes_stray(l, s)) return;
-  world_.complain("tokens: " + s.claim + " was given " + std::to_string(number) +
-                  ", which is not in the order in which it and others had the lock");
+  world_.complain(rule::tokens,
+                  s.claim + " was given " + std::to_string(number) +
+                      ", which is not in the order in which it and others had the lock");
 }
 
 void judge::judge_order_in_process(const stay& s) {
   if (s.asked < 0ns || world_.schedule.locks_are != kind::mutex) return;
-  if (world_.first_to_wait(*s.where, s.lock) < s.asked)
-    world_.complain("passed: a user has the lock, and one of its process has waited longer");
+  if (world_.judges(rule::passed) && world_.first_to_wait(*s.where, s.lock) < s.asked)
+    world_.complain(rule::passed, "a user has the lock, and one of its process has waited longer");
 }
 
 void judge::awaits_notices(const detail::turn* t, std::stop_token doubt, std::stop_token loss) {
@@ -141,23 +142,24 @@ void judge::judge_doubt(stay& s) const {
   const moment due = std::max(
       {s.where->when(end - notice), s.where->resumed_at(), s.notified_from, s.earlier_since});
   if (world_.time.now() - due > report_max)
-    world_.complain("told: a doubt about the lease of " + s.claim + " was not reported in time");
+    world_.complain(rule::told,
+                    "a doubt about the lease of " + s.claim + " was not reported in time");
 }
 
 // By the clock of its machine; while that is stopped no user sees anything.
 void judge::judge_reports(stay& s) {
-  if (s.where->is_paused() || s.where->is_dead()) return;
+  if (s.where->is_paused() || s.where->is_dead() || !world_.judges(rule::told)) return;
   const moment now = world_.time.now();
   if (s.turn->held()) {
     if (s.lost_since)
-      world_.complain("told: a lease of " + s.claim + " was seen as lost, and is held again");
+      world_.complain(rule::told, "a lease of " + s.claim + " was seen as lost, and is held again");
     return judge_doubt(s);
   }
   if (!s.lost_since) s.lost_since = now;
   const moment since = std::max(*s.lost_since, s.where->resumed_at());
   if (s.loss.stop_possible() && !s.loss.stop_requested() && now - since > report_max)
-    world_.complain("told: the loss of " + s.claim + " was not reported for " +
-                    std::to_string((now - since).count() / 1'000'000) + " ms");
+    world_.complain(rule::told, "the loss of " + s.claim + " was not reported for " +
+                                    std::to_string((now - since).count() / 1'000'000) + " ms");
 }
 
 void judge::note_released(lock_state& l, std::string_view claim) { l.released.emplace(claim); }
@@ -165,9 +167,9 @@ void judge::note_released(lock_state& l, std::string_view claim) { l.released.em
 // An id is drawn for each acquire.
 void judge::judge_once(const lock_state& l, std::string_view claim) {
   const plan& p = world_.schedule;
-  const bool may_be_repeated = p.kill_forbidden || p.has(trouble::broken) || may_have_old_data();
-  if (!may_be_repeated && l.released.contains(std::string(claim)))
-    world_.complain("once: " + std::string(claim) + " was released, and got " + l.key + " again");
+  const bool may_be_repeated = p.kill_forbidden || p.has(trouble::broken) || may_have_old_data_;
+  if (!may_be_repeated && world_.judges(rule::once) && l.released.contains(std::string(claim)))
+    world_.complain(rule::once, std::string(claim) + " was released, and got " + l.key + " again");
 }
 
 std::optional<stay> judge::withhold(const detail::turn* t) {
@@ -187,18 +189,20 @@ void judge::ends(const detail::turn* t) {
 
 void judge::broke(int lock, const std::string& owner, moment begun) {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
-  if (may_have_old_data() || l.owner != owner || l.owners.empty()) return;
+  if (may_have_old_data_ || !world_.judges(rule::broken)) return;
+  if (l.owner != owner || l.owners.empty()) return;
   if (l.owners.back().since < begun)
-    world_.complain("break: " + owner + " has " + l.key + " though it was broken");
+    world_.complain(rule::broken, owner + " has " + l.key + " though it was broken");
 }
 
 void judge::wrote(int lock, const std::string& claim, std::int64_t token, bool is_admitted) {
+  if (!world_.judges(rule::guarded)) return;
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   if (is_admitted && token < l.admitted)
-    world_.complain("guarded: a write of " + claim + " landed after one with a newer token");
+    world_.complain(rule::guarded, "a write of " + claim + " landed after one with a newer token");
   if (is_admitted) l.admitted = std::max(l.admitted, token);
   const std::string_view owner = now_owner(l);
-  if (!can_.tokens || is_admitted || l.counted_anew > 0 || l.owners.empty()) return;
+  if (is_admitted || l.counted_anew > 0 || l.owners.empty()) return;
   const ownership& last = l.owners.back();
   // Each of two servers behind one name counts by itself.
   const bool is_judged =
@@ -206,7 +210,7 @@ void judge::wrote(int lock, const std::string& claim, std::int64_t token, bool i
   const bool has_it = view_->kind_of(owner) == owner_is::claim && view_->claim_in(owner) == claim;
   // Its next turn may have written already.
   if (is_judged && has_it && last.claim == claim && last.token == token)
-    world_.complain("guarded: " + claim + " has " + l.key + ", and its write was refused");
+    world_.complain(rule::guarded, claim + " has " + l.key + ", and its write was refused");
 }
 
 bool judge::is_kept_by_a_loser(int lock, const machine& where) const {
@@ -220,13 +224,14 @@ void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
   const bool is_alone = view_->kind_of(now_owner(l)) == owner_is::claim;
   const std::string_view id = is_alone ? now_owner(l) : std::string_view(s.claim);
-  if (judges_losses(l, s) && detail::turn::is_loss(s.turn->now) && has_it &&
-      !view_->is_given_up(l.number, id) && s.where->now() < s.turn->deadline.load())
-    return world_.complain("lost: " + client() + " got the loss reported of " + l.key +
-                           ", and has it");
-  if (s.turn->held() && !has_it)
-    world_.complain("one: " + client() + " believes that it holds " + l.key + " as " + s.claim +
-                    "; at the server it is \"" + std::string(now_owner(l)) + '"');
+  if (world_.judges(rule::lost) && has_it && detail::turn::is_loss(s.turn->now) &&
+      judges_losses(l, s) && !view_->is_given_up(l.number, id) &&
+      s.where->now() < s.turn->deadline.load())
+    return world_.complain(rule::lost,
+                           client() + " got the loss reported of " + l.key + ", and has it");
+  if (world_.judges(rule::one) && s.turn->held() && !has_it)
+    world_.complain(rule::one, client() + " believes that it holds " + l.key + " as " + s.claim +
+                                   "; at the server it is \"" + std::string(now_owner(l)) + '"');
 }
 
 // An old queue that came back may hand a lock to a claim whose loss was rightly reported.
@@ -254,16 +259,15 @@ moment judge::judged_from(const lock_state& l, const stay& s) const {
   return l.owners.empty() ? moment::max() : l.owners[s.place].judged_from;
 }
 
-void judge::judge_holders(int lock) {
-  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+void judge::judge_holders(const lock_state& l) {
   const bool is_mutex = world_.schedule.locks_are == kind::mutex;
+  const std::string_view owner = now_owner(l);
+  const bool is_alone = view_->kind_of(owner) == owner_is::claim;
   int writers = 0, readers = 0, permits = 0;
   for (const stay& s : stays_) {
-    if (s.lock != lock || world_.time.now() < judged_from(l, s)) continue;
+    if (s.lock != l.number || world_.time.now() < judged_from(l, s)) continue;
     const bool alone = s.how == lock_mode::exclusive;
-    const std::string_view owner = now_owner(l);
-    const bool is_writer =
-        view_->kind_of(owner) == owner_is::claim && view_->claim_in(owner) == s.claim;
+    const bool is_writer = is_alone && view_->claim_in(owner) == s.claim;
     const bool has_it = is_writer || (!alone && is_member(l, s.claim));
     judge_belief(l, s, has_it);
     if (!world_.is_content()) return;
@@ -271,12 +275,15 @@ void judge::judge_holders(int lock) {
     (alone ? writers : readers) += s.how == lock_mode::permit ? 0 : 1;
     permits += s.permits;
   }
-  if (is_mutex && writers > 1) return world_.complain("one: two believe that they hold " + l.key);
+  if (is_mutex && writers > 1)
+    return world_.complain(rule::one, "two believe that they hold " + l.key);
+  if (!world_.judges(rule::together)) return;
   if (writers > 1 || (writers > 0 && readers > 0))
-    world_.complain("together: " + std::to_string(writers) + " writers and " +
-                    std::to_string(readers) + " readers believe that they hold " + l.key);
+    world_.complain(rule::together, std::to_string(writers) + " writers and " +
+                                        std::to_string(readers) +
+                                        " readers believe that they hold " + l.key);
   if (permits > world_.schedule.permits)
-    world_.complain("together: " + std::to_string(permits) + " permits are believed to be had");
+    world_.complain(rule::together, std::to_string(permits) + " permits are believed to be had");
 }
 
 }  // namespace holdfast::sim

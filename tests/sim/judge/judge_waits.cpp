@@ -14,40 +14,33 @@ namespace {
 
 std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
 
-std::string text_of(const std::vector<std::string_view>& ids) {
-  std::string out;
-  for (const std::string_view id : ids) out.append(" ").append(id);
-  return out;
-}
-
 }  // namespace
 
-bool judge::is_lost_or_excused(std::string_view id) const {
-  if (is_lost(id)) return true;
-  const machine* const m = world_.machine_of(view_->client_in(id));
-  return m && world_.excused.covers(*m);
+judge::queued judge::seen_in_queue(std::string_view id) const {
+  const std::string_view client = view_->client_in(id);
+  if (client.empty()) return {id, nullptr, false};
+  const machine* const m = world_.machine_of(client);
+  return {id, m, !m || m->is_dead() || m->is_paused() || world_.excused.covers(*m)};
 }
 
 void judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
-  if (why.code != errc::unavailable) return;
+  if (why.code != errc::unavailable || !world_.judges(rule::given_up)) return;
   const plan& p = world_.schedule;
   // A client treats a server as silent that needs a quarter of the op-timeout for an answer.
   const bool may_seem_silent = p.slow_share > 0 && p.delay_max * 20 >= p.op_timeout / 4;
   if (p.is_quiet() && !may_seem_silent)
-    return world_.complain("given up: " + why.text + ", though there was no trouble");
+    return world_.complain(rule::given_up, why.text + ", though there was no trouble");
   if (!waits_on) return;
   if (p.outage_timeout == 0ms)
-    return world_.complain("given up: a waiter was refused: " + why.text);
+    return world_.complain(rule::given_up, "a waiter was refused: " + why.text);
   // Users of one process that wait for one lock are refused together.
   const moment since = p.users == 1 ? asked : 0ns;
   // A client that needs longer to connect than it has before the end is not judged.
   const bool is_slow = p.slow_share > 0 || p.parts_wait || p.has(trouble::pause) ||
                        p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole);
   if (!is_slow && !p.had_outage_of(p.outage_timeout, since, world_.time.now()))
-    world_.complain("given up: a waiter was refused in a shorter outage: " + why.text);
+    world_.complain(rule::given_up, "a waiter was refused in a shorter outage: " + why.text);
 }
-
-bool judge::has_waiters(const lock_state& l) const { return lost_before_the_first(l) >= 0; }
 
 bool judge::is_lost(std::string_view id) const {
   const std::string_view client = view_->client_in(id);
@@ -57,36 +50,31 @@ bool judge::is_lost(std::string_view id) const {
 // By a user of a client that lives and goes on.
 bool judge::is_wanted(int lock) const {
   return std::ranges::any_of(world_.living(), [&](const machine* m) {
-    return !m->client.empty() && world_.users_waiting(lock, m->client) > 0;
+    return !m->client.empty() && world_.users_waiting(lock, *m) > 0;
   });
 }
 
 // How many claims are queued before the first that is not lost; -1: there is none. Nor is there
 // where old data brought a queue back, of claims that no user wants any more.
-int judge::lost_before_the_first(const lock_state& l) const {
+int judge::lost_before_the_first(const lock_state& l, const std::vector<queued>& queue) const {
   if (can_.queue == seam::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
-  if (may_have_old_data() && !is_wanted(l.number)) return -1;
+  if (may_have_old_data_ && !is_wanted(l.number)) return -1;
   int n = 0;
-  for (const std::string_view id : view_->queue_at(l.number)) {
-    if (!is_lost_or_excused(id)) return n;
+  for (const queued& one : queue) {
+    if (!one.is_lost_or_excused) return n;
     ++n;
   }
   return -1;
 }
 
-void judge::judge_freedom(int lock) {
-  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+void judge::judge_freedom(lock_state& l, const std::vector<queued>& queue, int lost) {
   const bool taken = !now_owner(l).empty() && !head_has_room(l);
-  int lost = lost_before_the_first(l);
   // The claim that handed it to a lost waiter watches that from its place in the queue. When it is
   // lost too, the timer of the next waiter is still one on the lease before.
-  if (lost >= 0 && l.stalled_since && !l.lost_owner.empty()) {
-    const auto line = view_->queue_at(l.number);
-    lost = static_cast<int>(
-        std::ranges::count_if(line, [&](std::string_view id) { return is_lost_or_excused(id); }));
-  }
+  if (lost >= 0 && l.stalled_since && !l.lost_owner.empty())
+    lost = static_cast<int>(std::ranges::count(queue, true, &queued::is_lost_or_excused));
   // After a FLUSHALL the waiters are in no queue.
-  if (taken || (lost < 0 && world_.users_waiting(lock) == 0)) {
+  if (taken || (lost < 0 && world_.users_waiting(l.number) == 0)) {
     l.free_since.reset();
     l.lost_ahead = 0;
     return;
@@ -96,11 +84,13 @@ void judge::judge_freedom(int lock) {
   l.lost_ahead = std::max(l.lost_ahead, lost);
   moment most = free_max_;
   if (l.lost_ahead > 0) most += window_of_waiter_ * l.lost_ahead + 1s;
-  if (world_.excused.covers(lock)) return;
-  if (now - std::max(*l.free_since, world_.excused.last_end(lock)) <= most) return;
-  world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
-                  " while a user waits behind " + std::to_string(l.lost_ahead) +
-                  " lost ones; queued:" + text_of(view_->queue_at(lock)));
+  if (world_.excused.covers(l.number) || !world_.judges(rule::free)) return;
+  if (now - std::max(*l.free_since, world_.excused.last_end(l.number)) <= most) return;
+  std::string ids;
+  for (const queued& one : queue) ids.append(" ").append(one.id);
+  world_.complain(rule::free, l.key + " was free for " + in_ms(now - *l.free_since) +
+                                  " while a user waits behind " + std::to_string(l.lost_ahead) +
+                                  " lost ones; queued:" + ids);
 }
 
 // It is free, or only holders that are lost have it.
@@ -125,15 +115,14 @@ moment judge::rest_of_the_lost(const lock_state& l) const {
   return std::chrono::microseconds(static_cast<std::int64_t>(most));
 }
 
-void judge::judge_stall(lock_state& l) {
-  const std::string_view owner = now_owner(l);
-  const bool is_alone = view_->kind_of(owner) == owner_is::claim;
-  const bool is_shared = view_->kind_of(owner) == owner_is::readers;
-  const int lost = lost_before_the_first(l);
-  if (!has_no_use(l) || lost < 0) {
+void judge::judge_stall(lock_state& l, int lost) {
+  if (lost < 0 || !has_no_use(l)) {
     l.stalled_since.reset();
     return;
   }
+  const std::string_view owner = now_owner(l);
+  const bool is_alone = view_->kind_of(owner) == owner_is::claim;
+  const bool is_shared = view_->kind_of(owner) == owner_is::readers;
   const moment now = world_.time.now();
   if (!l.stalled_since) {
     l.stalled_since = l.stalled_until = now;
@@ -153,25 +142,21 @@ void judge::judge_stall(lock_state& l) {
   const moment more = can_.queue == seam::order::fifo ? 1s : 0s;
   const moment end = std::max(l.stalled_until, world_.excused.last_end(l.number)) + free_max_ +
                      window_of_waiter_ * l.lost_in_stall + more;
-  if (world_.excused.covers(l.number) || now <= end) return;
-  world_.complain("stalled: no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
-                  ", and " + std::to_string(l.lost_in_stall) + " waiters are lost");
+  if (world_.excused.covers(l.number) || !world_.judges(rule::stalled) || now <= end) return;
+  world_.complain(rule::stalled, "no user could use " + l.key + " for " +
+                                     in_ms(now - *l.stalled_since) + ", and " +
+                                     std::to_string(l.lost_in_stall) + " waiters are lost");
 }
 
 // A claim that was withdrawn, and stays queued.
-void judge::judge_ghosts(int lock) {
-  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
+  if (!world_.judges(rule::ghost)) return;
   const moment now = world_.time.now();
-  std::string contended;
-  const auto line = view_->queue_at(l.number);
-  for (const std::string_view id : line) {
-    const std::string_view client = view_->client_in(id);
-    const auto mine = std::count_if(line.begin(), line.end(), [&](std::string_view other) {
-      return view_->client_in(other) == client;
-    });
-    const machine* const m = world_.machine_of(client);
-    const bool is_judged = world_.acts(client) && !(m && world_.excused.covers(*m));
-    if (is_judged && mine > world_.users_waiting(lock, client)) contended = client;
+  std::string_view contended;
+  for (const queued& one : queue) {
+    if (!one.of || one.is_lost_or_excused || one.of->client == contended) continue;
+    const auto claims = std::ranges::count(queue, one.of, &queued::of);
+    if (claims > world_.users_waiting(l.number, *one.of)) contended = one.of->client;
   }
   if (contended.empty() || contended != l.contended) {
     l.contended = contended;
@@ -179,8 +164,8 @@ void judge::judge_ghosts(int lock) {
     return;
   }
   if (now - std::max(l.contended_since, ghosts_excused_until_) <= ghost_max_) return;
-  world_.complain("ghost: " + contended + " has more claims in the line of " + l.key +
-                  " than waiting users, for " + in_ms(now - l.contended_since));
+  world_.complain(rule::ghost, l.contended + " has more claims in the line of " + l.key +
+                                   " than waiting users, for " + in_ms(now - l.contended_since));
 }
 
 // For a mutex only: many readers or holders of permits may be lost at once.
@@ -191,6 +176,7 @@ void judge::judge_notes(const lock_state& l) {
   };
   // The windows of waiters stay where an operator deletes their queue.
   if (world_.schedule.locks_are != kind::mutex || world_.schedule.has(trouble::key_lost)) return;
+  if (!world_.judges(rule::notes)) return;
   int lost = 0;
   std::string whom;
   // A request for several at once removes dead waiters from a queue, and their windows stay.
@@ -200,34 +186,34 @@ void judge::judge_notes(const lock_state& l) {
     whom += ' ' + std::string(id);
   }
   if (lost > 1)
-    world_.complain("notes: the server keeps " + std::to_string(lost) +
-                    " on claims that neither hold " + l.key + " nor wait:" + whom);
+    world_.complain(rule::notes, "the server keeps " + std::to_string(lost) +
+                                     " on claims that neither hold " + l.key + " nor wait:" + whom);
 }
 
 void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
-  std::vector<std::string> line;
-  for (const auto id : view_->queue_at(l.number)) line.emplace_back(id);
-  const std::vector<std::string> before = std::exchange(l.line, line);
+  const auto queue = view_->queue_at(l.number);
+  if (std::ranges::equal(l.line, queue) && l.owner == owner_before) return;
+  const std::vector<std::string> before =
+      std::exchange(l.line, std::vector<std::string>(queue.begin(), queue.end()));
   if (!by || l.owner == owner_before || view_->kind_of(l.owner) != owner_is::claim) return;
   // One that was not queued got a lock whose lease had ended, for which no queue is read.
   const bool was_queued = std::find(before.begin(), before.end(), l.owner) != before.end();
   if (!was_queued && !view_->asks_for_several(by->recent(), l.owner)) return;
   for (const std::string& other : before) {
     if (other == l.owner) return;
-    if (std::find(line.begin(), line.end(), other) == line.end()) continue;
-    return world_.complain("passed: " + l.owner + " got " + l.key + " past " + other +
-                           ", which waits");
+    if (std::ranges::find(queue, other) == queue.end()) continue;
+    return world_.complain(rule::passed,
+                           l.owner + " got " + l.key + " past " + other + ", which waits");
   }
 }
 
 // A living claim that has the lock, or a part of it, with no user inside; or empty.
-std::string_view judge::idle_holder(int lock) const {
-  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+std::string_view judge::idle_holder(const lock_state& l) const {
   const auto is_idle = [&](std::string_view id) {
     const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
-      return s.lock == lock && view_->claim_in(id) == s.claim;
+      return s.lock == l.number && view_->claim_in(id) == s.claim;
     });
-    return !inside && !is_lost_or_excused(id) && !view_->is_given_up(lock, id) &&
+    return !inside && !seen_in_queue(id).is_lost_or_excused && !view_->is_given_up(l.number, id) &&
            view_->has_listener(view_->client_in(id));
   };
   const std::string_view owner = now_owner(l);
@@ -238,22 +224,21 @@ std::string_view judge::idle_holder(int lock) const {
   return {};
 }
 
-void judge::judge_idleness(int lock) {
-  lock_state& l = locks_[static_cast<std::size_t>(lock)];
-  const std::string_view idle = idle_holder(lock);
+void judge::judge_idleness(lock_state& l, bool has_waiters) {
+  const std::string_view idle = idle_holder(l);
   const moment now = world_.time.now();
   const bool lingers =
       world_.schedule.linger.count() > 0 && can_.wanted != seam::contention_signal::silent;
-  const bool is_kept = !idle.empty() && (!lingers || has_waiters(l));
+  const bool is_kept = !idle.empty() && (!lingers || has_waiters);
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();
     l.idle_since = now;
     return;
   }
-  if (world_.excused.covers(lock)) return;
-  if (now - std::max(l.idle_since, world_.excused.last_end(lock)) <= idle_max_) return;
-  world_.complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
-                  " with no user inside");
+  if (world_.excused.covers(l.number) || !world_.judges(rule::kept)) return;
+  if (now - std::max(l.idle_since, world_.excused.last_end(l.number)) <= idle_max_) return;
+  world_.complain(rule::kept, l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
+                                  " with no user inside");
 }
 
 }  // namespace holdfast::sim

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/sim/machine/rules.hpp"
+
 namespace holdfast::sim {
 
 enum class owner_is : unsigned char { nobody, claim, readers, permits, foreign };
@@ -20,6 +22,9 @@ struct owner_seen {
 class lock_view {
  public:
   virtual ~lock_view() = default;
+
+  // Those that are judged by what only this view shows: by notes_at(), holds_of(), has_listener().
+  virtual rule_set rules() const { return {}; }
 
   // What a client's connection brought last was done: ids in it are that client's.
   virtual void served(std::string_view /*client*/, std::string_view /*requests*/) {}

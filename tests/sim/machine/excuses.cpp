@@ -110,19 +110,20 @@ moment excuses::limit() const {
 
 void excuses::count() {
   const moment now = world_.time.now();
+  if (now == counted_until_) return;
   const auto overlap = [&](moment until) {
     return static_cast<double>(std::max(0ns, std::min(until, now) - counted_until_).count());
   };
-  for (const machine* const m : world_.living()) {
-    const auto found = of_clients_.find(m);
-    const moment own = m->has_black_hole()          ? now
+  world_.each_living([&](const machine& m) {
+    const auto found = of_clients_.find(&m);
+    const moment own = m.has_black_hole()           ? now
                        : found == of_clients_.end() ? moment{}
                                                     : found->second.end();
     for (std::size_t i = 0; i < of_locks_.size(); ++i) {
       lived_ += overlap(moment::max());
       excused_ += overlap(std::max({of_all_, of_lock(static_cast<int>(i)), own}));
     }
-  }
+  });
   counted_until_ = now;
 }
 

@@ -14,12 +14,18 @@ struct progress {
   std::uint64_t schedules = 0, events = 0;
   moment lasted{};     // virtual time
   double excused = 0;  // of it, in ns
+  rule_set rules{}, applied{};
 
   void add(const result& r) noexcept {
     ++schedules;
     events += r.events;
     lasted += r.lasted;
+    rules.add(r.rules);
+    applied.add(r.applied);
     excused += r.excused_share * static_cast<double>(r.lasted.count());
+  }
+  double excused_percent() const noexcept {
+    return lasted.count() > 0 ? 100 * excused / static_cast<double>(lasted.count()) : 0;
   }
 };
 

@@ -134,13 +134,14 @@ std::unique_ptr<base::event_loop> machine::make_loop(base::loop_user& u, base::d
   return std::make_unique<sim_loop>(world_, *this, u, by);
 }
 
-void machine::post(moment at, timeline::deed what) {
-  if (dead_) return;
-  world_.time.at(at, [this, d = std::move(what)]() mutable {
-    if (dead_) return;
-    if (pauses_ > 0) return held_back_.push_back(std::move(d));
-    d();
-  });
+void machine::post(moment at, deed what) {
+  if (!dead_) world_.time.at(at, std::move(what), this);
+}
+
+bool machine::admits(deed& what) {
+  if (dead_) return false;
+  if (pauses_ > 0) held_back_.push_back(std::move(what));
+  return pauses_ == 0;
 }
 
 void machine::stop_process() { ++pauses_; }
@@ -158,7 +159,7 @@ void machine::resume() {
     world_.watch->went_on(*this);
   }
   resumed_at_ = true_now();
-  std::deque<timeline::deed> due;
+  std::deque<deed> due;
   due.swap(held_back_);
   for (auto& d : due) post(true_now(), std::move(d));
 }

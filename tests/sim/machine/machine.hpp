@@ -16,7 +16,7 @@ namespace holdfast::sim {
 class world;
 class pipe;
 
-class machine final : public base::environment {
+class machine final : public base::environment, private deed_gate {
  public:
   // `rate`: of its clock, to true time.
   machine(world&, int number, double rate, base::duration offset);
@@ -30,7 +30,7 @@ class machine final : public base::environment {
   std::unique_ptr<base::event_loop> make_loop(base::loop_user&, base::driven_by,
                                               const char*) override;
 
-  void post(moment at, timeline::deed);  // an event of this process
+  void post(moment at, deed);  // an event of this process
   // A thread of it blocks until its client is closed; it plays the world meanwhile.
   void begin_closing() noexcept { closes_ = true; }
   void end_closing() noexcept { closes_ = false; }
@@ -66,6 +66,8 @@ class machine final : public base::environment {
     world& home;
   };
 
+  bool admits(deed&) override;
+
   world& world_;
   closing_driver driver_;
   const int number_;
@@ -75,7 +77,7 @@ class machine final : public base::environment {
   moment resumed_at_{}, stood_{};
   std::optional<moment> stands_since_;  // its clock
   bool dead_ = false, closes_ = false;
-  std::deque<timeline::deed> held_back_;
+  std::deque<deed> held_back_;
   std::vector<std::shared_ptr<pipe>> pipes_;
 };
 

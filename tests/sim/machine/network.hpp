@@ -1,5 +1,7 @@
 // Connections between machines and the server, in virtual time.
 #pragma once
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,6 +55,14 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   bool is_over(const sim_loop& l) const noexcept { return &l == &loop_; }
   const connection_use& use() const noexcept { return use_; }
   const std::string& recent() const noexcept { return recent_; }  // its last requests
+  // Whether they have the text in them.
+  bool has_brought(std::string_view text) const noexcept {
+    const auto is_in = [&](std::string_view part) {
+      return ::memmem(part.data(), part.size(), text.data(), text.size()) != nullptr;
+    };
+    const std::string_view all = recent_;  // most often the last request has it
+    return is_in(all.substr(all.size() - std::min<std::size_t>(all.size(), 1024))) || is_in(all);
+  }
 
   void deliver(std::string_view bytes) override;
   void kicked() override;

@@ -9,6 +9,7 @@
 #include "base/failure.hpp"
 #include "cohort/turn.hpp"
 #include "seam/backend.hpp"
+#include "tests/sim/machine/rules.hpp"
 #include "tests/sim/machine/timeline.hpp"
 
 namespace holdfast::sim {
@@ -35,9 +36,14 @@ struct stay {
   moment earlier_since{};
 };
 
+// Those that the machine judges itself.
+inline const rule_set rules_of_the_machine{rule::attempt, rule::bound, rule::served, rule::rest,
+                                           rule::warned};
+
 class observer {
  public:
   virtual ~observer() = default;
+  virtual rule_set rules() const = 0;  // that it may report, of all schedules of its store
 
   virtual void about_to_serve(const pipe&, std::string_view bytes) = 0;  // of that connection
   virtual void after_server(const pipe* by) = 0;  // something may have changed there

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/sim/machine/plan.hpp"
+#include "tests/sim/machine/rules.hpp"
 
 namespace holdfast::sim {
 
@@ -22,6 +23,8 @@ struct result {
   std::uint64_t events = 0;
   std::uint64_t digest = 0;  // of what was recorded; with a trace it always is
   double excused_share = 0;  // of the time of its clients
+  // Of its store's judge, and of those the ones that something was judged by.
+  rule_set rules{}, applied{};
 };
 
 struct world_parts {  // what makes a world one of a store

@@ -12,6 +12,7 @@
 #include "seam/registry.hpp"
 #include "tests/sim/machine/peer.hpp"
 #include "tests/sim/machine/plan.hpp"
+#include "tests/sim/machine/rules.hpp"
 
 namespace holdfast::sim {
 
@@ -32,6 +33,8 @@ class store_model {
   virtual const seam::capabilities& can() const = 0;
   // How long a waiter may be late for a lock that has become free, where nobody tells it.
   virtual moment longest_pause() const { return {}; }
+  // Rules that its schedules give no occasion to judge by.
+  virtual rule_set unjudged() const { return {}; }
   // How long it may grant nothing after the end of all trouble.
   virtual moment recovery_max() const { return {}; }
   // How long a waiter that is lost may delay those behind it. Zero: for a ttl.

@@ -10,12 +10,23 @@ namespace holdfast::sim {
 
 using moment = std::chrono::nanoseconds;  // true time since the schedule began
 
+using deed = std::function<void()>;
+
+// A process that may be stopped, or gone.
+class deed_gate {
+ public:
+  virtual bool admits(deed&) = 0;  // false: it never happens, or the gate has taken it
+
+ protected:
+  ~deed_gate() = default;
+};
+
 class timeline {
  public:
-  using deed = std::function<void()>;
-
   moment now() const noexcept { return now_; }
-  void at(moment t, deed d) { heap_.push({t < now_ ? now_ : t, ++last_, std::move(d)}); }
+  void at(moment t, deed d, deed_gate* gate = nullptr) {
+    heap_.push({t < now_ ? now_ : t, ++last_, gate, std::move(d)});
+  }
   // Does what is next; false when nothing is. What is due at the same time happens in the order in
   // which it was noted.
   bool step() {
@@ -23,7 +34,7 @@ class timeline {
     entry next = std::move(const_cast<entry&>(heap_.top()));  // gone from the heap before it runs
     heap_.pop();
     now_ = next.when;
-    next.what();
+    if (!next.gate || next.gate->admits(next.what)) next.what();
     return true;
   }
   void pass_to(moment t) noexcept {  // nothing is due until then
@@ -36,6 +47,7 @@ class timeline {
   struct entry {
     moment when;
     std::uint64_t number;
+    deed_gate* gate;
     deed what;
     bool operator<(const entry& b) const noexcept {  // the heap's top is its greatest
       return when != b.when ? when > b.when : number > b.number;

@@ -26,7 +26,7 @@ void user::record(event what, std::string_view text, fact first, fact second) {
                 [&] { return "user " + std::to_string(number_) + ' ' + std::string(text); });
 }
 
-void user::after(moment wait, timeline::deed what) {
+void user::after(moment wait, deed what) {
   machine_.post(world_.time.now() + wait, [this, w = std::move(what), n = attempt_] {
     if (!over_ && n == attempt_) w();
   });
@@ -74,7 +74,8 @@ moment user::attempt_max() const {
 
 void user::attempts() {
   after(attempt_max(), [this] {
-    if (is_waiting()) world_.complain("attempt: one attempt waits");
+    if (world_.judges(rule::attempt) && is_waiting())
+      world_.complain(rule::attempt, "one attempt waits");
   });
 }
 

@@ -42,7 +42,7 @@ class user {
 
   bool is_busy() const noexcept { return is_waiting() || is_holding(); }
   // Unless all is over by then, or it is another round.
-  void after(moment wait, timeline::deed what);
+  void after(moment wait, deed what);
   // `last_attempt`: what may still be under way when the time of a bounded wait is over.
   detail::wait_bound how_long(moment last_attempt);
   moment attempt_max() const;  // one attempt takes no longer

@@ -31,6 +31,7 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
       excused(*this, p.locks),
       store(parts.store(*this)),
       watch(parts.judge(*this, *store)),
+      judged_(watch->rules()),
       recording_(r),
       trace_(trace),
       chance_of_writes_(p.seed ^ 0x6c616e6473),
@@ -103,11 +104,11 @@ void world::warned(std::string_view line) {
   record(event::warning, {}, [&] { return "warning: " + std::string(line); });
 }
 
-void world::complain(std::string what) {
+void world::complain(rule r, const std::string& what_happened) {
+  applied_.add(r);
   if (!is_content()) return;
-  complaint_ = std::move(what);
-  record(event::violation, {complaint_.substr(0, complaint_.find(':'))},
-         [&] { return "VIOLATION: " + complaint_; });
+  complaint_.append(name_of(r)).append(": ").append(what_happened);
+  record(event::violation, {name_of(r)}, [&] { return "VIOLATION: " + complaint_; });
 }
 
 void world::add_to_digest(event what, std::initializer_list<fact> facts) noexcept {
@@ -126,13 +127,14 @@ void world::run_until(moment end) {
   while (is_content() && time.next_at() <= end && time.step()) {
     watch->after_event();
     check_bounds();
-    if (time.done() > events_max) complain("rest: it never comes to rest");
+    if (judges(rule::rest) && time.done() > events_max)
+      complain(rule::rest, "it never comes to rest");
   }
 }
 
 result world::run() {
   play_to_the_end();
-  return {complaint_, time.now(), time.done(), digest_.value(), excused.share()};
+  return {complaint_, time.now(), time.done(), digest_.value(), excused.share(), judged_, applied_};
 }
 
 // The thread must be answered, even when nothing is judged any more: its wait has an end.
@@ -140,7 +142,7 @@ void world::run_until(const base::parker& blocked) {
   while (!blocked.signalled() && time.step()) {
     if (!is_content()) continue;
     watch->after_event();
-    if (time.done() > events_max) complain("rest: it never comes to rest");
+    if (time.done() > events_max) complain(rule::rest, "it never comes to rest");
   }
 }
 
@@ -151,7 +153,7 @@ bool world::serve_all() {
   while (is_content() && !all_served()) {
     if (!to_the_end && time.now() > soon) return false;
     if (time.next_at() == moment::max()) {
-      complain("served: nothing happens any more");
+      complain(rule::served, "nothing happens any more");
       return false;
     }
     run_until(time.next_at());
@@ -171,7 +173,8 @@ void world::play_to_the_end() {
     // A hand-over is for 250 ms at least, and its first renewal opens a connection.
     const int trips = store->trips_of_renewal() * (schedule.slow_share > 0 ? 10 : 1);
     const bool is_quick = schedule.delay_max * trips < std::min<moment>(schedule.ttl, 250ms);
-    if (schedule.is_quiet() && is_quick && warned_) complain("warned: though there was no trouble");
+    if (schedule.is_quiet() && is_quick && judges(rule::warned) && warned_)
+      complain(rule::warned, "though there was no trouble");
   }
   if (is_content()) close_all();
 }
@@ -198,7 +201,7 @@ void world::play_last_act() {
       if (!p.where->is_dead())
         for (int n = 0; n < last_rounds; ++n) u->one_more();
   while (is_content() && !all_served()) {
-    if (time.next_at() == moment::max()) return complain("served: nothing happens any more");
+    if (time.next_at() == moment::max()) return complain(rule::served, "nothing happens any more");
     run_until(time.next_at());
     check_waits();
   }

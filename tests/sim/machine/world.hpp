@@ -23,6 +23,7 @@
 #include "tests/sim/machine/observer.hpp"
 #include "tests/sim/machine/plan.hpp"
 #include "tests/sim/machine/result.hpp"
+#include "tests/sim/machine/rules.hpp"
 #include "tests/sim/machine/store_model.hpp"
 #include "tests/sim/machine/user.hpp"
 
@@ -93,6 +94,7 @@ class world {
   // Users that wait for the lock, of acting clients or of one client; without those that wait for a
   // lost lease of their own process to be released.
   int users_waiting(int lock, std::string_view client = {}) const;
+  int users_waiting(int lock, const machine& of) const;  // of that client, if it acts
   bool is_healed() const noexcept { return healed_; }
   bool parts_wait() const noexcept { return schedule.parts_wait && !is_calm_; }
   // In the last act users hold for a short time: what is of interest then is that all are served.
@@ -103,6 +105,11 @@ class world {
     return is_calm_ ? std::min<moment>(schedule.think_max, std::chrono::milliseconds(20))
                     : schedule.think_max;
   }
+  template <class Visit>
+  void each_living(Visit visit) const {
+    for (const process& p : processes_)
+      if (!p.where->is_dead()) visit(*p.where);
+  }
   std::vector<const machine*> living() const;
   const machine* machine_of(std::string_view client) const;  // null: none is known
   // Of its users that wait for this lock alone, when the first began; max(): none does.
@@ -110,9 +117,15 @@ class world {
   // A user sends writes to the resource that the lock protects.
   void send_writes(int lock, const detail::turn&);
   void warned(std::string_view line);
-  void complain(std::string what);  // a violation: "rule: what happened". The first one counts
+  // Whether it is one of the judge's. To be called where the rule is judged: it notes that.
+  bool judges(rule r) noexcept {
+    if (!judged_.contains(r)) return false;
+    applied_.add(r);
+    return true;
+  }
+  void complain(rule, const std::string& what_happened);  // a violation; the first one counts
   bool is_content() const noexcept { return complaint_.empty(); }
-  void later(moment wait, timeline::deed d) { time.at(time.now() + wait, std::move(d)); }
+  void later(moment wait, deed d) { time.at(time.now() + wait, std::move(d)); }
   // All that changes the server but what clients ask.
   template <class Change>
   void change_server(Change change) {
@@ -187,6 +200,8 @@ class world {
   void add_to_digest(event, std::initializer_list<fact>) noexcept;
   void print(const std::string&);
 
+  const rule_set judged_;
+  rule_set applied_;
   const recording recording_;
   std::ostream* const trace_;
   digest digest_;

@@ -131,8 +131,7 @@ bool world::acts(std::string_view client) const {
 
 std::vector<const machine*> world::living() const {
   std::vector<const machine*> out;
-  for (const process& p : processes_)
-    if (!p.where->is_dead()) out.push_back(p.where.get());
+  each_living([&](const machine& m) { out.push_back(&m); });
   return out;
 }
 
@@ -163,6 +162,14 @@ int world::users_waiting(int lock, std::string_view client) const {
   return n;
 }
 
+int world::users_waiting(int lock, const machine& of) const {
+  if (of.is_dead() || of.is_paused()) return 0;
+  int n = 0;
+  for (const auto& u : processes_[static_cast<std::size_t>(of.number())].users)
+    n += u->may_wait_for(lock, false);
+  return n;
+}
+
 bool world::all_served() const {
   for (const process& p : processes_) {
     if (p.where->is_dead()) continue;
@@ -173,24 +180,25 @@ bool world::all_served() const {
 }
 
 void world::check_waits() {
-  if (!healed_) return;
+  if (!healed_ || !judges(rule::served)) return;
   for (const process& p : processes_)
     for (const auto& u : p.users)
       if (u->waits(time.now(), healed_at_) > wait_limit_)
-        complain("served: a user has waited for " + std::to_string(wait_limit_.count() / 1000000) +
-                 " ms though all is well");
+        complain(rule::served, "a user has waited for " +
+                                   std::to_string(wait_limit_.count() / 1000000) +
+                                   " ms though all is well");
 }
 
 void world::check_bounds() {
+  if (!judges(rule::bound)) return;
   for (const process& p : processes_)
-    for (const auto& u : p.users)
+    for (const auto& u : p.users) {
       if (const moment more = u->exceeds(time.now()); more > 0ns)
-        complain("bound: a user waits " + std::to_string(more.count() / 1'000'000) +
-                 " ms beyond its bound");
-  for (const process& p : processes_)
-    for (const auto& u : p.users)
+        complain(rule::bound, "a user waits " + std::to_string(more.count() / 1'000'000) +
+                                  " ms beyond its bound");
       if (u->release_exceeds(time.now()) > 0ns)
-        complain("bound: a release was not answered within the op-timeout");
+        complain(rule::bound, "a release was not answered within the op-timeout");
+    }
 }
 
 // One process after the other ends. Those that are left go on meanwhile.

@@ -162,6 +162,13 @@ bool mysql_store::is_kept_by_the_gone(const std::string& table, const std::strin
   return by != 0 && is_given_up(by);
 }
 
+// Requests are not told apart. A lock of a connection changes after the request for it, which has
+// no id, and the server shows the connection.
+rule_set mysql_store::unjudged() const {
+  if (!strategy_.is_of_connections()) return {rule::old};
+  return {rule::old, rule::owner, rule::shown, rule::broken, rule::spin};
+}
+
 bool mysql_store::proves_ends() const { return world_.schedule.is_quiet(); }
 
 // Statements that waited, each as an event of its own: no request of another client's did it. A

@@ -36,6 +36,7 @@ class mysql_store final : public store_model, private mariadb_listener {
   void disconnect(int connection) override;
   bool is_connected(int connection) const override { return links_.contains(connection); }
 
+  rule_set unjudged() const override;
   void learn(std::string_view, connection_use&) const override {}
   std::size_t cut_at(std::string_view bytes, double share) const override {
     return static_cast<std::size_t>(share * static_cast<double>(bytes.size()));

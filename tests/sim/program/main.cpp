@@ -15,6 +15,7 @@
 #include "tests/sim/machine/explorer.hpp"
 #include "tests/sim/memory/player.hpp"
 #include "tests/sim/program/playable.hpp"
+#include "tests/sim/program/survey.hpp"
 #include "tests/sim/redlock/play.hpp"
 
 namespace holdfast::sim {
@@ -30,6 +31,7 @@ struct order {
   std::optional<playable> layout = playable_named({});
   int servers = 0;  // 0: as many as the layout has by itself
   bool lists = false, each = false, of_memory = false, keeps_going = false;
+  bool plays_all = false, of_mutexes = false;
 };
 
 int explain_usage() {
@@ -47,6 +49,10 @@ int explain_usage() {
          "       ./dev sim --servers 2 ...                          Redis behind one name, with\n"
          "                failovers; with --layout redlock, 3 to 9 masters (3)\n"
          "       ./dev sim --memory --digest N | --seed N ...       the same of the memory store\n"
+         "       ./dev sim --kind mutex ...                         all locks are mutexes\n"
+         "       ./dev sim --all [--minutes M] [--seed N]           a table of all of them: for M\n"
+         "                minutes (0.02) of processor time each, their schedules, events,\n"
+         "                violations and rules\n"
          "       ./dev sim --mutants                                lists the planted faults\n";
   return 64;
 }
@@ -66,8 +72,8 @@ std::optional<order> read(int argc, char** argv) {
       out.lists = true;
       continue;
     }
-    if (option == "--keep-going") {
-      out.keeps_going = true;
+    if (option == "--keep-going" || option == "--all") {
+      (option == "--all" ? out.plays_all : out.keeps_going) = true;
       continue;
     }
     if (option == "--each" || option == "--memory") {
@@ -88,6 +94,10 @@ std::optional<order> read(int argc, char** argv) {
       out.layout = playable_named(argv[i]);
       if (!out.layout) return std::nullopt;
       end = argv[i] + std::string_view(argv[i]).size();
+    } else if (option == "--kind") {
+      out.of_mutexes = std::string_view(argv[i]) == "mutex";
+      if (!out.of_mutexes) return std::nullopt;
+      end = argv[i] + std::string_view(argv[i]).size();
     } else if (option == "--mutant") {
       out.mutant = mutants::mutant_named(argv[i]);
       if (out.mutant) end = argv[i] + std::string_view(argv[i]).size();
@@ -96,6 +106,9 @@ std::optional<order> read(int argc, char** argv) {
   }
   if (out.servers > 0) out.layout = with_servers(*out.layout, out.servers);
   if (!out.layout) return std::nullopt;
+  if (out.of_mutexes) out.layout = of_mutexes(std::move(*out.layout));
+  if (!out.layout) return std::nullopt;
+  if (out.plays_all) return out.of_mutexes ? std::nullopt : std::optional(out);
   if (!out.minutes && !out.seed && !out.lists && !out.digest) return std::nullopt;
   if (out.each && !out.digest) return std::nullopt;
   if (out.of_memory && out.minutes) return std::nullopt;
@@ -123,11 +136,10 @@ class teller {  // of progress, every ten seconds
     const double seconds = std::chrono::duration<double>(now - began_).count();
     const double hours = std::chrono::duration<double>(last_.lasted).count() / 3600;
     const auto n = static_cast<double>(last_.schedules);
-    const double lasted = static_cast<double>(std::max<std::int64_t>(1, last_.lasted.count()));
-    const double share = 100 * last_.excused / lasted;
     std::printf(
         "%.0f s: %.0f schedules, %.0f a minute, %.0f events, %.1f virtual hours, %.0f %% excused\n",
-        seconds, n, n / seconds * 60, static_cast<double>(last_.events), hours, share);
+        seconds, n, n / seconds * 60, static_cast<double>(last_.events), hours,
+        last_.excused_percent());
     std::fflush(stdout);
   }
 
@@ -203,8 +215,8 @@ int search(const order& o) {
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "replay: ./dev sim "
             << (is_usual_number ? "" : "--servers " + std::to_string(o.layout->servers) + ' ')
-            << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ') << "--seed "
-            << found->whole.seed << '\n';
+            << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ')
+            << (o.of_mutexes ? "--kind mutex " : "") << "--seed " << found->whole.seed << '\n';
   return 1;
 }
 
@@ -215,6 +227,7 @@ int list_mutants() {
 }
 
 int carry_out(const order& o) {
+  if (o.plays_all) return survey(o.minutes.value_or(0.02), o.seed.value_or(1)) == 0 ? 0 : 1;
   if (o.digest) return compute_digest(o);
   if (o.of_memory) return replay_memory(*o.seed);
   return o.minutes ? search(o) : replay(*o.seed, *o.layout);

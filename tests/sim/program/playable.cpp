@@ -1,5 +1,7 @@
 #include "tests/sim/program/playable.hpp"
 
+#include <utility>
+
 #ifdef HOLDFAST_WITH_MYSQL
 #include "tests/sim/mysql/play.hpp"
 #include "tests/sim/mysql/strategies.hpp"
@@ -16,18 +18,25 @@ namespace holdfast::sim {
 
 std::optional<playable> playable_named(std::string_view layout) {
   if (const played_layout* const l = layout_named(layout))
-    return playable{std::string(l->name), [l](std::uint64_t seed) { return draw(seed, *l); },
-                    play_redis, l->is_usual()};
+    return playable{.name = std::string(l->name),
+                    .draw = [l](std::uint64_t seed) { return draw(seed, *l); },
+                    .play = play_redis,
+                    .is_usual = l->is_usual()};
   if (layout == "redlock") return playable_redlock(usual_masters);
 #ifdef HOLDFAST_WITH_MYSQL
   if (const played_strategy* const s = strategy_named(layout))
-    return playable{std::string(s->name), [s](std::uint64_t seed) { return draw(seed, *s); },
-                    play_mysql};
+    return playable{.name = std::string(s->name),
+                    .draw = [s](std::uint64_t seed) { return draw(seed, *s); },
+                    .play = play_mysql,
+                    .backend = "mysql"};
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
   if (const zookeeper_layout* const l = zookeeper_layout_named(layout))
-    return playable{std::string(l->name), [l](std::uint64_t seed) { return draw(seed, *l); },
-                    play_zookeeper};
+    return playable{.name = std::string(l->name),
+                    .draw = [l](std::uint64_t seed) { return draw(seed, *l); },
+                    .play = play_zookeeper,
+                    .backend = "zookeeper",
+                    .has_mutexes = seam::has_modes_of(lock_kind::mutex, l->can)};
 #endif
   return std::nullopt;
 }
@@ -35,8 +44,11 @@ std::optional<playable> playable_named(std::string_view layout) {
 std::optional<playable> playable_of_two(std::string_view layout) {
   const played_layout* const l = layout_named(layout);
   if (!l) return std::nullopt;
-  return playable{std::string(l->name), [l](std::uint64_t seed) { return draw_of_two(seed, *l); },
-                  play_redis, l->is_usual(), 2};
+  return playable{.name = std::string(l->name),
+                  .draw = [l](std::uint64_t seed) { return draw_of_two(seed, *l); },
+                  .play = play_redis,
+                  .is_usual = l->is_usual(),
+                  .servers = 2};
 }
 
 playable playable_redlock(int masters) {
@@ -48,15 +60,37 @@ playable playable_redlock(int masters) {
   return out;
 }
 
-std::string playable_layouts() {
-  std::string out = played_layouts() + ", redlock";
+std::vector<playable> all_playable() {
+  std::vector<playable> out;
+  const auto add = [&](std::string_view name) { out.push_back(*playable_named(name)); };
+  for (const std::string_view name : played_layouts()) add(name);
+  for (const std::string_view name : played_layouts()) out.push_back(*playable_of_two(name));
+  add("redlock");
 #ifdef HOLDFAST_WITH_MYSQL
-  for (const std::string_view name : played_strategies()) out.append(", ").append(name);
+  for (const std::string_view name : played_strategies()) add(name);
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
-  for (const std::string_view name : zookeeper_layouts()) out.append(", ").append(name);
+  for (const std::string_view name : zookeeper_layouts()) add(name);
 #endif
   return out;
+}
+
+std::string playable_layouts() {
+  std::string out;
+  for (const playable& l : all_playable())
+    if (l.servers != 2) out.append(out.empty() ? "" : ", ").append(l.name);
+  return out;
+}
+
+std::optional<playable> of_mutexes(playable l) {
+  if (!l.has_mutexes) return std::nullopt;
+  l.draw = [draw = std::move(l.draw)](std::uint64_t seed) {
+    plan p = draw(seed);
+    p.locks_are = kind::mutex;
+    p.permits = 0;
+    return p;
+  };
+  return l;
 }
 
 }  // namespace holdfast::sim

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/sim/machine/explorer.hpp"
 
@@ -14,6 +15,8 @@ struct playable {
   player play;
   bool is_usual = false;
   int servers = 1;
+  std::string backend = "redis";
+  bool has_mutexes = true;
 };
 
 // Empty: the usual one. None: it is not played.
@@ -22,6 +25,9 @@ std::optional<playable> playable_named(std::string_view layout);
 std::optional<playable> playable_of_two(std::string_view layout);
 // Redlock with so many masters.
 playable playable_redlock(int masters);
-std::string playable_layouts();  // "string, lua"
+std::vector<playable> all_playable();  // and each that may have two servers once more with two
+std::string playable_layouts();        // "string, lua"
+// The same with all locks a mutex. None: the layout has no mutexes.
+std::optional<playable> of_mutexes(playable);
 
 }  // namespace holdfast::sim

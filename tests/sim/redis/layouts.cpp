@@ -124,10 +124,9 @@ const played_layout* layout_named(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string played_layouts() {
-  std::string out;
-  for (const played_layout& l : all_played())
-    out += (out.empty() ? "" : ", ") + std::string(l.name);
+std::vector<std::string_view> played_layouts() {
+  std::vector<std::string_view> out;
+  for (const played_layout& l : all_played()) out.push_back(l.name);
   return out;
 }
 

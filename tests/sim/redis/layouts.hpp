@@ -31,7 +31,7 @@ struct played_layout {
 
 // Empty: the usual one. Null: it is not played.
 const played_layout* layout_named(std::string_view);
-std::string played_layouts();  // "string, lua"
+std::vector<std::string_view> played_layouts();
 
 // draw(), and what the layout cannot do is left out of the plan. For the usual layout it is draw().
 plan draw(std::uint64_t seed, const played_layout&);

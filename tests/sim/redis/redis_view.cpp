@@ -24,9 +24,14 @@ redis_view::redis_view(redis_store& s, const std::vector<std::string>& lock_name
 
 owner_is redis_view::kind_of(std::string_view owner) const {
   if (owner.empty()) return owner_is::nobody;
-  if (owner.starts_with("hf1:")) return owner_is::claim;
-  if (owner.starts_with("hfg:")) return owner_is::readers;
-  return owner.starts_with("hfp:") ? owner_is::permits : owner_is::foreign;
+  if (owner.size() < client_at || owner[0] != 'h' || owner[1] != 'f' || owner[3] != ':')
+    return owner_is::foreign;
+  switch (owner[2]) {
+    case '1': return owner_is::claim;
+    case 'g': return owner_is::readers;
+    case 'p': return owner_is::permits;
+    default: return owner_is::foreign;
+  }
 }
 
 std::string_view redis_view::claim_in(std::string_view id) const {

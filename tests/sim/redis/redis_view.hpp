@@ -12,6 +12,7 @@ class redis_view final : public lock_view {
  public:
   redis_view(redis_store&, const std::vector<std::string>& lock_names);
 
+  rule_set rules() const override { return {rule::dead, rule::notes}; }
   owner_is kind_of(std::string_view owner) const override;
   bool is_reader(std::string_view id) const override { return id.starts_with("hfs:"); }
   std::string_view claim_in(std::string_view id) const override;

@@ -12,6 +12,7 @@ class redisson_view : public retrying_view {
   owner_is kind_of(std::string_view owner) const override;
   std::string_view claim_in(std::string_view id) const override;
   std::optional<owner_seen> owner_at(int lock) const override;
+  rule_set rules() const override { return {rule::twice}; }
   int holds_of(int lock, std::string_view id) const override;
 };
 

@@ -26,6 +26,13 @@ redlock_judge::redlock_judge(world& w, redlock_store& s)
   keep_max_ = 100ms + p.delay_max * (p.slow_share > 0 ? 40 : 8);
 }
 
+rule_set redlock_judge::rules() const {
+  rule_set out{rule::one,  rule::quorum, rule::tokens, rule::turns,    rule::told,
+               rule::kept, rule::lease,  rule::owner,  rule::given_up, rule::left};
+  out.add(rules_of_the_machine);
+  return out;
+}
+
 // Waiters that all want it may divide the masters among themselves a few times.
 moment redlock_judge::free_max() const {
   const plan& p = world_.schedule;
@@ -68,10 +75,10 @@ std::string redlock_judge::owner_at(int server, int lock) const {
 void redlock_judge::look(int server) {
   for (int lock = 0; lock < world_.schedule.locks; ++lock) {
     const auto seen = store_.at(server).string_at(world_.lock_name(lock));
-    if (!seen) continue;
+    if (!seen || !world_.judges(rule::owner)) continue;
     const auto found = attempts_.find(std::string(seen->text));
     if (found == attempts_.end())
-      return world_.complain("owner: nobody asked for a lock as " + std::string(seen->text));
+      return world_.complain(rule::owner, "nobody asked for a lock as " + std::string(seen->text));
     if (seen->expires_ms < store_.now_ms(server)) continue;
     found->second.numbers[static_cast<std::size_t>(server)] = store_.number_at(server);
     judge_lease(server, lock, seen->expires_ms);
@@ -79,17 +86,17 @@ void redlock_judge::look(int server) {
 }
 
 void redlock_judge::judge_lease(int server, int lock, std::int64_t expires_ms) {
-  if (clocks_are_set_) return;
+  if (clocks_are_set_ || !world_.judges(rule::lease)) return;
   const auto most = std::chrono::ceil<std::chrono::milliseconds>(world_.lease_max()) + 1ms;
   if (expires_ms - store_.now_ms(server) > most.count())
-    world_.complain("lease: " + owner_at(server, lock) + " has " + world_.lock_name(lock) +
-                    " for longer than was asked for");
+    world_.complain(rule::lease, owner_at(server, lock) + " has " + world_.lock_name(lock) +
+                                     " for longer than was asked for");
 }
 
 void redlock_judge::begins(const stay& s) {
   for (const stay& other : stays_)
-    if (other.lock == s.lock && other.where == s.where)
-      world_.complain("turns: a turn began while an earlier one in the process was not left");
+    if (world_.judges(rule::turns) && other.lock == s.lock && other.where == s.where)
+      world_.complain(rule::turns, "a turn began while an earlier one in the process was not left");
   stays_.push_back(s);
   judge_grant(s);
   judge_believers(s.lock);
@@ -102,15 +109,15 @@ void redlock_judge::judge_grant(const stay& s) {
   const auto same = std::ranges::find(all, s.claim, &grant::owner);
   if (same != all.end()) {
     if (number != same->number || token <= same->token)
-      world_.complain("tokens: a turn's is not above the one before it");
+      world_.complain(rule::tokens, "a turn's is not above the one before it");
     same->token = token;
     return;
   }
   const auto reached =
       std::ranges::count_if(mine.numbers, [&](std::int64_t n) { return n >= number; });
-  if (reached < store_.majority())
-    world_.complain("quorum: " + s.claim + " was given " + std::to_string(number) + ", which " +
-                    std::to_string(reached) + " masters had");
+  if (world_.judges(rule::quorum) && reached < store_.majority())
+    world_.complain(rule::quorum, s.claim + " was given " + std::to_string(number) + ", which " +
+                                      std::to_string(reached) + " masters had");
   if (mine.asked <= numbers_since_) return;
   const grant g{s.claim, number, token, world_.time.now()};
   judge_number(s.lock, g, mine);
@@ -118,13 +125,15 @@ void redlock_judge::judge_grant(const stay& s) {
 }
 
 void redlock_judge::judge_number(int lock, const grant& mine, const attempt& asked) {
+  if (!world_.judges(rule::tokens)) return;
   for (const grant& other : grants_[static_cast<std::size_t>(lock)]) {
     if (other.number < mine.number) continue;
     const bool is_excused = other.number > mine.number && other.begun > asked.asked &&
                             world_.time.now() < unsafe_until_;
     if (is_excused) continue;
-    world_.complain("tokens: " + mine.owner + " was given " + std::to_string(mine.number) +
-                    ", and " + other.owner + " before it " + std::to_string(other.number));
+    world_.complain(rule::tokens, mine.owner + " was given " + std::to_string(mine.number) +
+                                      ", and " + other.owner + " before it " +
+                                      std::to_string(other.number));
   }
 }
 
@@ -160,24 +169,24 @@ void redlock_judge::after_event() {
 }
 
 void redlock_judge::judge_loss(stay& s) {
-  if (s.where->is_paused() || s.where->is_dead()) return;
+  if (s.where->is_paused() || s.where->is_dead() || !world_.judges(rule::told)) return;
   if (!s.turn->held()) {
     if (!s.lost_since) s.lost_since = world_.time.now();
     attempts_[s.claim].is_lost = true;
   } else if (s.lost_since) {
-    world_.complain("told: a lease of " + s.claim + " was seen as lost, and is held again");
+    world_.complain(rule::told, "a lease of " + s.claim + " was seen as lost, and is held again");
   }
 }
 
 void redlock_judge::judge_believers(int lock) {
-  if (world_.time.now() < unsafe_until_) return;
+  if (world_.time.now() < unsafe_until_ || !world_.judges(rule::one)) return;
   const stay* first = nullptr;
   for (const stay& s : stays_) {
     if (s.lock != lock || !s.turn->held()) continue;
     if (first)
-      return world_.complain("one: client " + std::to_string(first->where->number()) +
-                             " and client " + std::to_string(s.where->number()) +
-                             " believe that they hold " + world_.lock_name(lock));
+      return world_.complain(rule::one, "client " + std::to_string(first->where->number()) +
+                                            " and client " + std::to_string(s.where->number()) +
+                                            " believe that they hold " + world_.lock_name(lock));
     first = &s;
   }
 }
@@ -210,11 +219,11 @@ void redlock_judge::judge_keeping(int server, int lock) {
   const moment now = world_.time.now();
   keeping& k = kept_[key];
   if (k.owner != owner) k = {owner, now};
-  if (now - k.since > keep_max_)
-    world_.complain("kept: master " + std::to_string(server) + " has had " +
-                    world_.lock_name(lock) + " for " + owner + " for " +
-                    std::to_string((now - k.since).count() / 1'000'000) +
-                    " ms with no user that wants it");
+  if (world_.judges(rule::kept) && now - k.since > keep_max_)
+    world_.complain(rule::kept, "master " + std::to_string(server) + " has had " +
+                                    world_.lock_name(lock) + " for " + owner + " for " +
+                                    std::to_string((now - k.since).count() / 1'000'000) +
+                                    " ms with no user that wants it");
 }
 
 void redlock_judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
@@ -223,12 +232,13 @@ void redlock_judge::gave_up(bool waits_on, moment asked, const base::failure& wh
                         asked > world_.time_to_reach();
   const bool is_outage = why.code == errc::unavailable || why.code == errc::no_quorum ||
                          why.code == errc::outcome_unknown;
-  if (is_outage && (waits_on || is_quiet) && world_.schedule.outage_timeout == 0ms)
-    world_.complain("given up: a user was refused: " + why.text);
+  if (world_.judges(rule::given_up) && is_outage && (waits_on || is_quiet) &&
+      world_.schedule.outage_timeout == 0ms)
+    world_.complain(rule::given_up, "a user was refused: " + why.text);
 }
 
 void redlock_judge::closes(const machine& m, bool is_clean) {
-  if (!is_clean) return world_.complain("left: close() of a client returned false");
+  if (!is_clean) return world_.complain(rule::left, "close() of a client returned false");
   for (int lock = 0; lock < world_.schedule.locks; ++lock) {
     int left = 0;
     for (int server = 0; server < store_.servers(); ++server) {
@@ -236,15 +246,16 @@ void redlock_judge::closes(const machine& m, bool is_clean) {
       left += found != attempts_.end() && found->second.by == &m && !found->second.is_lost;
     }
     if (left > store_.servers() - store_.majority())
-      world_.complain("left: close() of a client returned true, and it has " +
-                      world_.lock_name(lock) + " at " + std::to_string(left) + " masters");
+      world_.complain(rule::left, "close() of a client returned true, and it has " +
+                                      world_.lock_name(lock) + " at " + std::to_string(left) +
+                                      " masters");
   }
 }
 
 void redlock_judge::all_closed(bool has_crashes) {
   const std::vector<std::string> left = store_.left(has_crashes);
-  if (!left.empty())
-    world_.complain("left: all clients are closed, and " + left.front() + " is at a master");
+  if (world_.judges(rule::left) && !left.empty())
+    world_.complain(rule::left, "all clients are closed, and " + left.front() + " is at a master");
 }
 
 }  // namespace holdfast::sim

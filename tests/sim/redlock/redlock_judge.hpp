@@ -41,6 +41,7 @@ class redlock_judge final : public observer {
  public:
   redlock_judge(world&, redlock_store&);
 
+  rule_set rules() const override;
   void about_to_serve(const pipe&, std::string_view bytes) override;
   void after_server(const pipe* by) override;
   void after_event() override;

@@ -37,16 +37,26 @@ TEST(sim_lost_writes, of_a_killed_machine_repeat_no_number_and_leave_no_user_uns
     }
 }
 
+// A member of a lock that left it, and is one again. Each request of a claim has another id.
+bool has_come_back(const std::string& trace) {
+  const std::string leaves = " is no member any more\n";
+  for (auto end = trace.find(leaves); end != trace.npos; end = trace.find(leaves, end + 1)) {
+    const auto begin = trace.rfind(' ', end - 1) + 1;
+    if (trace.find(trace.substr(begin, end - begin) + " came in", end) != trace.npos) return true;
+  }
+  return false;
+}
+
 TEST(sim_lost_writes, bring_back_a_holder_that_has_released) {
   // A permit comes back for the rest of a lease that was renewed for twice the ttl.
-  std::ostringstream trace;
-  const plan p = killed_machine(654, "string");
-  EXPECT_EQ(play_redis(p, &trace).complaint, "") << p.text();
-  const std::string id = "hfp:6ba3e3557fe43e2b:941f1cc700000001936f54e37097fc4b";
-  const std::string all = trace.str();
-  const auto left = all.find(id + " is no member any more");
-  ASSERT_NE(left, all.npos);
-  EXPECT_NE(all.find(id + " came in", left), all.npos);
+  int found = 0;
+  for (std::uint64_t seed = 601; seed <= 700; ++seed) {
+    std::ostringstream trace;
+    const plan p = killed_machine(seed, "string");
+    EXPECT_EQ(play_redis(p, &trace).complaint, "") << p.text();
+    found += has_come_back(trace.str());
+  }
+  EXPECT_GT(found, 0);
 }
 
 int times(const std::string& trace, const std::string& what) {

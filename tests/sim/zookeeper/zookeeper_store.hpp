@@ -32,6 +32,8 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   bool is_connected(int connection) const override { return servers_.is_connected(connection); }
   bool is_in_service(int connection) const override { return servers_.is_in_service(connection); }
 
+  // Its locks change when the servers agree, after the request; requests are not told apart.
+  rule_set unjudged() const override { return {rule::owner, rule::old, rule::broken}; }
   void learn(std::string_view, connection_use&) const override {}
   std::size_t cut_at(std::string_view bytes, double share) const override;
   std::string show(std::string_view bytes) override;

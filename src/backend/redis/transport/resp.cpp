@@ -41,7 +41,9 @@ char* command::argument(std::size_t bytes) {
 }
 
 command& command::operator<<(std::string_view text) {
-  text.copy(argument(text.size()), text.size());
+  char head[head_max];
+  out_.append(head, static_cast<std::size_t>(write_head(head, '$', text.size()) - head));
+  out_.append(text).append("\r\n", 2);
   return *this;
 }
 

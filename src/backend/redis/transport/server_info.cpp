@@ -9,10 +9,12 @@ namespace holdfast::redis {
 
 std::string_view info_field(std::string_view info, std::string_view name) noexcept {
   for (std::size_t at = 0; at < info.size();) {
-    const std::size_t end = std::min(info.find_first_of("\r\n", at), info.size());
+    const std::size_t end = std::min(info.find('\n', at), info.size());
     const std::string_view line = info.substr(at, end - at);
-    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ':')
-      return line.substr(name.size() + 1);
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ':') {
+      const std::string_view text = line.substr(name.size() + 1);
+      return text.substr(0, text.find('\r'));
+    }
     at = end + 1;
   }
   return {};

@@ -180,8 +180,10 @@ std::optional<string_seen> model_redis::string_at(std::string_view key) {
 std::vector<std::string_view> model_redis::members_at(std::string_view key) {
   std::vector<std::string_view> out;
   const value* const v = server_->databases[0].find(key, before_all);
-  if (const sorted_set* const set = v ? std::get_if<sorted_set>(&v->data) : nullptr)
-    for (const auto& e : set->elements()) out.push_back(e.member);
+  const sorted_set* const set = v ? std::get_if<sorted_set>(&v->data) : nullptr;
+  if (!set) return out;
+  out.reserve(set->elements().size());
+  for (const auto& e : set->elements()) out.push_back(e.member);
   return out;
 }
 

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -62,8 +61,8 @@ std::string_view digits_of(double d, digits_buffer& buffer) {
   char* const begin = buffer.data();
   if (std::abs(d) < plain_digits && d == std::trunc(d) && !(d == 0 && std::signbit(d)))
     return {begin, std::to_chars(begin, begin + buffer.size(), static_cast<long long>(d)).ptr};
-  const int size = std::snprintf(begin, buffer.size(), "%.17g", d);
-  return {begin, static_cast<std::size_t>(size)};
+  constexpr auto form = std::chars_format::general;  // as printf's %.17g
+  return {begin, std::to_chars(begin, begin + buffer.size(), d, form, 17).ptr};
 }
 
 bool same_word(std::string_view word, std::string_view lower_case) {

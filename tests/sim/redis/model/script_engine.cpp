@@ -40,7 +40,8 @@ script_engine& script_engine::of_this_thread() {
   return one;
 }
 
-script_engine::script_engine() : state_(luaL_newstate()), refs_(open_sandbox(state_.get())) {
+script_engine::script_engine()
+    : state_(lua_newstate(script_memory::allocate, &memory_)), refs_(open_sandbox(state_.get())) {
   lua_State* const lua = state_.get();
   lua_rawgeti(lua, LUA_REGISTRYINDEX, refs_.base);
   lua_getfield(lua, -1, "redis");
@@ -56,15 +57,14 @@ script_engine::script_engine() : state_(luaL_newstate()), refs_(open_sandbox(sta
 
 void script_engine::edit(model_redis::editing e) {
   edit_ = std::move(e);
-  by_text_.clear();
+  for (auto& all : by_text_) all.clear();
 }
 
-void script_engine::shorten_loops(bool s) {
-  if (std::exchange(shortens_, s) != s) by_text_.clear();
-}
+void script_engine::shorten_loops(bool s) { shortens_ = s; }
 
 const script* script_engine::compile(std::string_view text, std::string& complaint) {
-  if (const auto found = by_text_.find(text); found != by_text_.end()) return found->second.get();
+  auto& compiled = by_text_[shortens_];
+  if (const auto found = compiled.find(text); found != compiled.end()) return found->second.get();
   lua_State* const lua = state_.get();
   std::string edited = edit_ ? edit_(text) : std::string(text);
   if (shortens_) edited = with_short_loops(std::move(edited));
@@ -78,7 +78,7 @@ const script* script_engine::compile(std::string_view text, std::string& complai
   lua_setfenv(lua, -2);
   auto one = std::make_unique<script>(
       script{std::string(text), sha1_hex(text), luaL_ref(lua, LUA_REGISTRYINDEX)});
-  return by_text_.emplace(one->text, std::move(one)).first->second.get();
+  return compiled.emplace(one->text, std::move(one)).first->second.get();
 }
 
 void script_engine::set_global_list(const char* name, arguments texts) {

@@ -10,6 +10,7 @@
 #include "tests/sim/redis/model/command.hpp"
 #include "tests/sim/redis/model/model_redis.hpp"
 #include "tests/sim/redis/model/sandbox.hpp"
+#include "tests/sim/redis/model/script_memory.hpp"
 
 namespace holdfast::sim {
 
@@ -41,9 +42,11 @@ class script_engine {
   static int lua_call_redis(lua_State*);
   static int lua_pcall_redis(lua_State*);
 
+  script_memory memory_;
   std::unique_ptr<lua_State, lua_closer> state_;
   sandbox_refs refs_;
-  std::unordered_map<std::string_view, std::unique_ptr<script>> by_text_;
+  using scripts_by_text = std::unordered_map<std::string_view, std::unique_ptr<script>>;
+  scripts_by_text by_text_[2];  // with the usual loops, with short ones
   std::vector<std::string_view> argv_;
   model_redis::editing edit_;
   bool shortens_ = false;

@@ -73,6 +73,7 @@ std::string_view server::refusal(const connection& c, const command& what) const
 
 // The requests that the server refuses now.
 std::string_view server::refusal_by_state(const command& what) const {
+  if (!cluster_down && !stale && !loading && !busy) return {};
   const bool is_script = is_one_of(what.name, {"eval", "evalsha"});
   const bool loads_script = what.name.starts_with("script|");
   const bool is_of_server =
