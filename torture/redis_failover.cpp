@@ -88,7 +88,7 @@ class sentinel final : public deployment {
                      rest(d);
                      former.restart(false);
                    },
-                   excuse_});
+                   failover_excuse});
     all.push_back({"master.cut-off", [this](dice& d) { cut_off_the_master(all_, d); }, excuse_});
     all.push_back({"master.stop",
                    [this](dice& d) {

@@ -27,18 +27,23 @@ subjectAltName = IP:127.0.0.1, DNS:localhost
 subjectAltName = DNS:elsewhere.invalid
 [client]
 extendedKeyUsage = clientAuth
+[authority]
+basicConstraints = critical, CA:true
 )";
 
 // One shell for all: each openssl of its own would cost as much again.
 constexpr const char* making = R"sh(set -e
 cd "$1"
 new_key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
-for ca in ca other-ca; do
-  openssl req -x509 $new_key -keyout $ca.key -out $ca.crt -days 2 -subj "/CN=test $ca" \
-    -addext basicConstraints=critical,CA:true
-done
+# Also of clients whose clock is hours behind.
+since=$(date -u -d '-1 day' +%Y%m%d%H%M%SZ)
 : >index
 echo 1000 >serial
+for ca in ca other-ca; do
+  openssl req $new_key -keyout $ca.key -out $ca.csr -subj "/CN=test $ca"
+  openssl ca -batch -config rules -selfsign -keyfile $ca.key -in $ca.csr -out $ca.crt \
+    -notext -extensions authority -startdate $since -days 3
+done
 sign() {
   name=$1 rules=$2
   shift 2
@@ -46,9 +51,9 @@ sign() {
   openssl ca -batch -config rules -cert ca.crt -keyfile ca.key -in $name.csr -out $name.crt \
     -notext -extensions $rules "$@"
 }
-sign server server -days 2
-sign stranger stranger -days 2
-sign client client -days 2
+sign server server -startdate $since -days 3
+sign stranger stranger -startdate $since -days 3
+sign client client -startdate $since -days 3
 sign expired server -startdate "$(date -u -d '-2 hours' +%Y%m%d%H%M%SZ)" \
   -enddate "$(date -u -d '-1 hour' +%Y%m%d%H%M%SZ)"
 )sh";
