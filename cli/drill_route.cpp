@@ -114,7 +114,7 @@ std::string with_servers(const std::string& text, const std::vector<url::endpoin
     query.remove_prefix(std::min(item.size() + 1, query.size()));
     if (!is_named(item, options)) append(item);
   }
-  for (const auto& [name, value] : options) append(name + '=' + value);
+  for (const auto& [name, value] : options) append(std::string(name).append(1, '=').append(value));
   return out;
 }
 

@@ -78,7 +78,10 @@ std::vector<std::string> left_in_mariadb(mariadb_server& server) {
         server.query(std::string("SELECT COUNT(*) FROM ") + mariadb_server::database + '.' + table)
             .text();
     if (std::stoul(rows) > lock_count)
-      lines.push_back(rows + " rows of " + table + " for " + std::to_string(lock_count) + " locks");
+      lines.push_back(std::string(rows)
+                          .append(" rows of ")
+                          .append(table)
+                          .append(" for " + std::to_string(lock_count) + " locks"));
   }
   return lines;
 }

@@ -73,8 +73,9 @@ void connection::on_bytes(std::span<const std::byte> bytes, time_point now, even
 }
 
 void connection::release_marked(time_point now, event_queue& events) {
-  const std::vector<std::byte> bytes(held_.begin(), held_.begin() + marked_);
-  held_.erase(held_.begin(), held_.begin() + marked_);
+  const auto end = held_.begin() + static_cast<std::ptrdiff_t>(marked_);
+  const std::vector<std::byte> bytes(held_.begin(), end);
+  held_.erase(held_.begin(), end);
   marked_ = 0;
   if (!bytes.empty()) read(bytes, now, events);
 }
