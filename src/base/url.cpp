@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 
 #include "base/fail.hpp"
+#include "base/number.hpp"
 #include "base/percent.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
@@ -69,9 +69,8 @@ url::endpoint read_endpoint(std::string_view text) {
     refuse("a host has a character in it that no host's name has; write user:password@host/path, "
            "and '?' before the first option");
   if (!port.empty()) {
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-    if (error != std::errc{} || end != port.data() + port.size() || out.port < 1 ||
-        out.port > 65535)
+    out.port = base::whole_number<int>(port).value_or(0);
+    if (out.port < 1 || out.port > 65535)
       refuse("a port is not a number from 1 to 65535; in a password, write '/' as %2F, "
              "'@' as %40, '?' as %3F, '#' as %23 and ':' as %3A");
   }

@@ -1,11 +1,11 @@
 #include <holdfast/optimistic.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "base/number.hpp"
 #include "guards/mysql_session.hpp"
 #include "guards/mysql_text.hpp"
 
@@ -19,12 +19,10 @@ namespace {
 constexpr const char* now = "UTC_TIMESTAMP(6)";
 
 std::int64_t number_of(const std::string& version) {
-  std::int64_t number = 0;
-  const char* const end = version.data() + version.size();
-  const auto read = std::from_chars(version.data(), end, number);
-  if (read.ec != std::errc{} || read.ptr != end)
+  const auto number = base::whole_number<std::int64_t>(version);
+  if (!number)
     base::fail(errc::bad_option, "submit", "the draft's version is not one that open() returned");
-  return number;
+  return *number;
 }
 
 void refuse_own_columns(const draft_columns& own, const sql_columns& columns,

@@ -1,7 +1,6 @@
 #include <holdfast/optimistic.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "base/number.hpp"
 #include "guards/mysql_session.hpp"
 #include "guards/mysql_text.hpp"
 
@@ -100,13 +100,11 @@ std::string optimistic_table::state::expected(std::string_view version,
                                               std::string_view operation) const {
   if (table.kind == row_version::update_time) return guards::text_literal(version);
   const bool is_negative = version.starts_with('-');
-  std::uint64_t number = 0;
-  const char* const end = version.data() + version.size();
-  const auto read = std::from_chars(version.data() + is_negative, end, number);
-  if (read.ec != std::errc{} || read.ptr != end)
+  const auto number = base::whole_number<std::uint64_t>(version.substr(is_negative ? 1 : 0));
+  if (!number)
     base::fail(errc::bad_option, operation, "the version is not a number that read() returned",
                table.table);
-  if (!is_negative && number >= highest)
+  if (!is_negative && *number >= highest)
     base::fail(errc::exhausted, operation,
                "column \"" + table.version + "\" has reached its highest number; enlarge its type",
                table.table);

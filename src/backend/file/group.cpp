@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "backend/file/directory.hpp"
 #include "base/fail.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -24,10 +24,7 @@ std::optional<gid_t> look_up(const std::string& name) {
          text.size() < entry_bytes_max)
     text.resize(text.size() * 2);
   if (error == 0 && found) return found->gr_gid;
-  gid_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stopped, fault] = std::from_chars(name.data(), end, number);
-  return fault == std::errc{} && stopped == end ? std::optional(number) : std::nullopt;
+  return base::whole_number<gid_t>(name);
 }
 
 bool is_member(gid_t group) {

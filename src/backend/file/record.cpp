@@ -3,8 +3,9 @@
 #include <endian.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
+
+#include "base/number.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -107,10 +108,8 @@ std::optional<std::string_view> take_line(std::string_view& rest, std::string_vi
 }
 
 std::optional<std::uint32_t> count_of(std::string_view text) noexcept {
-  std::uint32_t value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last || value < 1 || value > permits_max) return {};
+  const auto value = base::whole_number<std::uint32_t>(text);
+  if (!value || *value < 1 || *value > permits_max) return {};
   return value;
 }
 

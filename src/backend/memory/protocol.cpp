@@ -1,6 +1,6 @@
 #include "backend/memory/protocol.hpp"
 
-#include <charconv>
+#include "base/number.hpp"
 
 namespace holdfast::memory {
 
@@ -14,12 +14,12 @@ std::string text_of(const owner_id& id) {
 
 std::optional<owner_id> owner_id_of(std::string_view text) {
   if (text.size() != 32) return std::nullopt;
-  const auto half = [](std::string_view part, std::uint64_t& out) {
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), out, 16);
-    return error == std::errc{} && end == part.data() + part.size();
-  };
+  const auto high = base::whole_number<std::uint64_t>(text.substr(0, 16), 16);
+  const auto low = base::whole_number<std::uint64_t>(text.substr(16), 16);
+  if (!high || !low) return std::nullopt;
   owner_id id;
-  if (!half(text.substr(0, 16), id.high) || !half(text.substr(16), id.low)) return std::nullopt;
+  id.high = *high;
+  id.low = *low;
   return id;
 }
 
@@ -28,9 +28,8 @@ std::string group_text_of(std::int64_t number) { return 'g' + std::to_string(num
 holder_seen holder_seen_of(std::string_view text) {
   holder_seen seen;
   if (text.starts_with('g')) {
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data() + 1, last, seen.group);
-    if (error != std::errc{} || end != last || seen.group < 1) return {};
+    seen.group = base::whole_number<std::int64_t>(text.substr(1)).value_or(0);
+    if (seen.group < 1) return {};
   } else if (const auto id = owner_id_of(text)) {
     seen.who = *id;
   }

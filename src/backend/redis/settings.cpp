@@ -1,13 +1,13 @@
 #include "backend/redis/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/redis/topologies/majority.hpp"
 #include "base/fail.hpp"
+#include "base/number.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
 #include "seam/own_options.hpp"
@@ -33,11 +33,9 @@ base::address address_of(const url::endpoint& e, int otherwise = default_port) {
 }
 
 int database_of(const seam::open_args& o, std::string_view text) {
-  int n = -1;  // where the text is no number it stays what it is
-  const char* const end = text.data() + text.size();
-  if (std::from_chars(text.data(), end, n).ptr != end || n < 0)
-    refuse(o, "the path is the number of a database, as in redis://host:6379/0");
-  return n;
+  const auto n = base::whole_number<int>(text);
+  if (!n || *n < 0) refuse(o, "the path is the number of a database, as in redis://host:6379/0");
+  return *n;
 }
 
 bool is_redlock(const seam::open_args& o) {
@@ -139,14 +137,13 @@ void read_redlock_options(const seam::open_args& o, seam::own_options& own, sett
 std::optional<base::address> read_address(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == text.npos) return std::nullopt;
-  const std::string_view port = text.substr(colon + 1);
+  const auto port = base::whole_number<int>(text.substr(colon + 1));
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  base::address out;  // its port is 0 where the text is no number
+  if (host.empty() || !port || *port < 1 || *port > 65535) return std::nullopt;
+  base::address out;
   out.host = host;
-  const char* const end = port.data() + port.size();
-  const bool is_whole = std::from_chars(port.data(), end, out.port).ptr == end;
-  if (host.empty() || !is_whole || out.port < 1 || out.port > 65535) return std::nullopt;
+  out.port = *port;
   return out;
 }
 

@@ -1,9 +1,9 @@
 #include "backend/mysql/transport/statement.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "backend/mysql/transport/sql_connection.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::mysql {
 
@@ -49,11 +49,7 @@ bool is_identifier(std::string_view text) noexcept {
 }
 
 std::int64_t sql_reply::number(std::size_t row, std::size_t column) const noexcept {
-  const std::string_view digits = cell(row, column);
-  const char* const end = digits.data() + digits.size();
-  std::int64_t out = 0;
-  const std::from_chars_result read = std::from_chars(digits.data(), end, out);
-  return read.ec == std::errc{} && read.ptr == end ? out : 0;
+  return base::whole_number<std::int64_t>(cell(row, column)).value_or(0);
 }
 
 }  // namespace holdfast::mysql

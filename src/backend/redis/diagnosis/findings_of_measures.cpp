@@ -1,8 +1,8 @@
 // Findings from measurements: the two clocks, the round trip, and the counter of numbers.
 #include <algorithm>
-#include <charconv>
 
 #include "backend/redis/diagnosis/findings.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis {
 
@@ -85,13 +85,12 @@ finding grade_counter(const server_facts& f) {
             "not known: " + (f.counter.is_known() ? "TIME is not known" : f.counter.refusal),
             "ACL SETUSER " + f.user + " +get +time ~holdfast:*"};
   const std::string key(f.counter_key);
-  std::int64_t number = 0;
-  const char* const end = f.counter.text.data() + f.counter.text.size();
-  const auto [stopped, error] = std::from_chars(f.counter.text.data(), end, number);
-  if (!f.counter.text.empty() && (stopped != end || error != std::errc()))
+  const auto number = base::whole_number<std::int64_t>(f.counter.text);
+  if (!f.counter.text.empty() && !number)
     return {"counter", grade::bad, "the key " + key + " does not hold a number: nothing is granted",
             "find the program that writes to it, then DEL " + key};
-  const server_time ahead = server_time{std::clamp<std::int64_t>(number, 0, number_max)} - f.now;
+  const server_time ahead =
+      server_time{std::clamp<std::int64_t>(number.value_or(0), 0, number_max)} - f.now;
   if (ahead <= counter_ahead_max / 10)
     return {"counter", grade::good, "the tokens' counter is not ahead of the server's clock", {}};
   const std::string text =

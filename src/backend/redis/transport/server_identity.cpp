@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "backend/redis/transport/server_info.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis {
 
@@ -26,11 +27,9 @@ std::string_view part_of(std::string_view list, std::string_view name, char sepa
 
 // Nothing: it does not say, or its clock was set back meanwhile.
 std::optional<std::chrono::seconds> lag_in(std::string_view replica) noexcept {
-  const std::string_view text = part_of(replica, "lag", ',');
-  std::uint32_t count = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return std::chrono::seconds{count};
+  const auto count = base::whole_number<std::uint32_t>(part_of(replica, "lag", ','));
+  if (!count) return std::nullopt;
+  return std::chrono::seconds{*count};
 }
 
 // It is a run of zeros where there is none.

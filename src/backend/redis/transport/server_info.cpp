@@ -1,9 +1,9 @@
 #include "backend/redis/transport/server_info.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "backend/redis/transport/resp.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis {
 
@@ -34,11 +34,7 @@ namespace {
 
 // Without a sign; -1: the text is not a number.
 std::int64_t count_in(const value& v) {
-  if (!v.is(value::kind::text)) return -1;
-  const std::string_view text = v.text();
-  std::int64_t count = -1;  // it stays so where the text is no number
-  const char* const end = text.data() + text.size();
-  return std::from_chars(text.data(), end, count).ptr == end ? count : -1;
+  return v.is(value::kind::text) ? base::whole_number<std::int64_t>(v.text()).value_or(-1) : -1;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "backend/zookeeper/layouts/node_sequence.hpp"
 
-#include <charconv>
 #include <cstdio>
 
 #include "base/mutant.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -17,10 +17,7 @@ std::optional<std::int32_t> read_sequence(std::string_view node, std::string_vie
   if (!node.starts_with(begin)) return {};
   const std::string_view text = node.substr(begin.size());
   if (text.size() < sequence_length) return {};
-  std::int32_t out = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
-  const bool is_whole = fault == std::errc() && end == text.data() + text.size();
-  return is_whole ? std::optional(out) : std::nullopt;
+  return base::whole_number<std::int32_t>(text);
 }
 
 bool is_in_order(std::optional<std::int32_t> sequence) noexcept {

@@ -1,11 +1,11 @@
 #include "backend/mysql/strategies/row/statements.hpp"
 
-#include <charconv>
 #include <chrono>
 
 #include "backend/mysql/transport/statement.hpp"
 #include "base/environment.hpp"
 #include "base/mutant.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::mysql::row {
 
@@ -313,11 +313,8 @@ std::string statements::create_members() const {
 std::string text_of_group(std::int64_t number) { return 'g' + std::to_string(number); }
 
 std::int64_t number_of_group(std::string_view owner) noexcept {
-  std::int64_t out = 0;
   if (!owner.starts_with('g')) return 0;
-  const char* const end = owner.data() + owner.size();
-  const std::from_chars_result read = std::from_chars(owner.data() + 1, end, out);
-  return read.ec == std::errc{} && read.ptr == end ? out : 0;
+  return base::whole_number<std::int64_t>(owner.substr(1)).value_or(0);
 }
 
 }  // namespace holdfast::mysql::row

@@ -1,11 +1,11 @@
 #include "backend/redis/layouts/getset/codec.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis::getset {
 
@@ -52,11 +52,9 @@ std::string text_of_stamp(std::chrono::microseconds at) {
 
 std::optional<milliseconds> stamp_of(std::string_view text) noexcept {
   constexpr std::int64_t most = number_max;
-  std::int64_t ms = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, ms);
-  if (error != std::errc() || stopped != end || ms < 0 || ms > most) return {};
-  return milliseconds{ms};
+  const auto ms = base::whole_number<std::int64_t>(text);
+  if (!ms || *ms < 0 || *ms > most) return {};
+  return milliseconds{*ms};
 }
 
 // Also the stamp of a renewal that was not answered.

@@ -1,7 +1,6 @@
 #include "backend/redis/layouts/redlock/fitness.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include "backend/redis/layouts/redlock/codec.hpp"
@@ -10,6 +9,7 @@
 #include "backend/redis/transport/server_info.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis::redlock {
 
@@ -18,13 +18,6 @@ using base::planted;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::optional<std::int64_t> integer_of(std::string_view text) noexcept {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return out;
-}
 
 // The uptime that a server reports is up to half a second too long, and follows steps of its clock.
 duration age_of(const server_state& s) noexcept {
@@ -59,7 +52,7 @@ duration server_state::empty_for() const noexcept {
 
 void read_info(std::string_view info, server_state& to) {
   to.run_id = info_field(info, "run_id");
-  if (const auto seconds = integer_of(info_field(info, "uptime_in_seconds")))
+  if (const auto seconds = base::whole_number<std::int64_t>(info_field(info, "uptime_in_seconds")))
     to.uptime = std::chrono::seconds(*seconds);
   to.keeps_log = info_field(info, "aof_enabled") == "1";
   to.eviction = eviction_warning(info);
@@ -82,7 +75,7 @@ void read_statistics(std::string_view info, server_state& to) {
 
 server_record read_record(const value& v) {
   server_record out;
-  const std::optional<std::int64_t> number = integer_of(v[0].text());
+  const std::optional<std::int64_t> number = base::whole_number<std::int64_t>(v[0].text());
   constexpr std::size_t parts_of_gone = 4;
   out.seen = v[v.size() == parts_of_gone ? 3 : 2].text();
   if (!number || *number < 1 || *number > number_max) {
@@ -91,7 +84,7 @@ server_record read_record(const value& v) {
     return out;
   }
   out.number = number;
-  out.max_ttl = span_of(integer_of(v[1].text()).value_or(0));
+  out.max_ttl = span_of(base::whole_number<std::int64_t>(v[1].text()).value_or(0));
   out.begun_at = v[2].text();
   return out;
 }

@@ -90,7 +90,7 @@ void append_lock_or_queue(command_writer& out, const lock_arguments& a) {
   c << a.stamp;
 }
 
-// Of a lock without members: it takes fewer keys than the others.
+// The script takes fewer keys than the others, since the lock has no members.
 void append_release_with_successor(command_writer& out, const lock_arguments& a) {
   const std::string_view tag = tag_of(a.lock);
   command c = out.call(scripts::release_with_successor, 4, 5);

@@ -3,9 +3,10 @@
 #include <endian.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <iterator>
+
+#include "base/number.hpp"
 
 namespace holdfast::redis {
 
@@ -36,8 +37,9 @@ void write_hex(char* at, std::uint64_t n) noexcept {
 bool read_hex(std::string_view text, std::uint64_t& out) noexcept {
   for (const char c : text)
     if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
-  return error == std::errc{} && end == text.data() + text.size();
+  const auto number = base::whole_number<std::uint64_t>(text, 16);
+  out = number.value_or(out);
+  return number.has_value();
 }
 
 }  // namespace
@@ -125,10 +127,7 @@ std::string group_of(std::int64_t number) {
 std::optional<std::uint32_t> semaphore_total(std::string_view k) noexcept {
   const std::string_view prefix = owner_prefixes[static_cast<unsigned>(lock_mode::permit)];
   if (!k.starts_with(prefix)) return std::nullopt;
-  std::uint32_t total = 0;
-  const auto [end, error] = std::from_chars(k.data() + prefix.size(), k.data() + k.size(), total);
-  if (error != std::errc{} || end != k.data() + k.size()) return std::nullopt;
-  return total;
+  return base::whole_number<std::uint32_t>(k.substr(prefix.size()));
 }
 
 std::string channel_of(std::uint64_t client) {

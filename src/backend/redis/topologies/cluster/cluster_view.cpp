@@ -1,7 +1,8 @@
 #include "backend/redis/topologies/cluster/cluster_view.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/number.hpp"
 
 namespace holdfast::redis {
 
@@ -16,8 +17,9 @@ std::string_view next_word(std::string_view& rest, char end = ' ') noexcept {
 
 template <class Number>
 bool read_number(std::string_view text, Number& out) noexcept {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size();
+  const auto number = base::whole_number<Number>(text);
+  out = number.value_or(out);
+  return number.has_value();
 }
 
 bool has_flag(std::string_view flags, std::string_view wanted) noexcept {

@@ -7,6 +7,7 @@
 #include "backend/zookeeper/layouts/curator/codec.hpp"
 #include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "base/mutant.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
@@ -30,10 +31,7 @@ std::int64_t sequence_of(std::string_view name) noexcept {
   const std::size_t at = name.rfind(marker);
   if (at == std::string_view::npos || name.size() != at + marker.size() + sequence_length)
     return -1;
-  std::int64_t out = -1;
-  const char* const end = name.data() + name.size();
-  const auto [last, fault] = std::from_chars(end - sequence_length, end, out);
-  return fault == std::errc() && last == end ? out : -1;
+  return base::whole_number<std::int64_t>(name.substr(name.size() - sequence_length)).value_or(-1);
 }
 
 // 0: it is not known.
