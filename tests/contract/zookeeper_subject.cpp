@@ -4,7 +4,7 @@
 #include "fixture.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
-#include "zookeeper_session.hpp"
+#include "testkit/servers/zookeeper_link.hpp"
 
 namespace contract {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 using holdfast::testkit::applies_to;
 using holdfast::testkit::direction;
 using holdfast::testkit::tcp_proxy;
+using holdfast::testkit::zookeeper_link;
 
 // Starting a server takes a second of a processor: the cases of one program share them. A session
 // lives for as long as a lease at other stores.
@@ -37,7 +38,7 @@ class zookeeper_subject final : public subject {
     static int cases = 0;
     chroot_ = "/case" + std::to_string(++cases);
     for (const int port : ports_) proxies_.push_back(std::make_unique<tcp_proxy>(port));
-    zookeeper_session(ports_.front()).create(chroot_);
+    zookeeper_link(ports_.front()).create(chroot_);
   }
 
   std::string url() const override {
@@ -55,7 +56,7 @@ class zookeeper_subject final : public subject {
   // server whose client attaches a session while it is being closed leaves that connection silent:
   // new ones have to wait for that long.
   void lose_leases_of(const holdfast::client& client) override {
-    zookeeper_session operators(ports_.front());
+    zookeeper_link operators(ports_.front());
     const auto holders = holdfast::client::open(url()).list();
     hold_new_connections(true);
     for (const holdfast::holder& h : holders) {
@@ -63,7 +64,7 @@ class zookeeper_subject final : public subject {
         const std::int64_t id = operators.owner_below(chroot_, h.owner);
         return id != 0 ? id : operators.owner_of(chroot_ + '/' + h.name);
       };
-      while (const std::int64_t id = session()) zookeeper_session::end(ports_.front(), id);
+      while (const std::int64_t id = session()) zookeeper_link::end(ports_.front(), id);
     }
     hold_new_connections(false);
     std::error_code ec;
