@@ -16,7 +16,6 @@
 #include "cli/json.hpp"
 #include "cli/message.hpp"
 #include "cli/place.hpp"
-#include "cli/redis_deployment.hpp"
 
 namespace holdfast::cli {
 namespace {

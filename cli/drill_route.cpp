@@ -78,6 +78,27 @@ bool is_of_announcing_servers(const url& where) {
   return where.scheme().ends_with("+sentinel") || where.scheme().ends_with("+cluster");
 }
 
+std::string master_name_in(const url& where) {
+  const std::string& path = where.path();
+  const auto begin = path.starts_with('/') ? std::size_t{1} : 0;
+  return path.substr(begin, path.find('/', begin) - begin);
+}
+
+std::string failover_obstacle(const std::optional<url>& where) {
+  if (!where || !is_of_announcing_servers(*where))
+    return "--failover=auto needs a redis+sentinel: or redis+cluster: URL; for this store, give "
+           "--failover a command of yours";
+  if (where->scheme().starts_with("rediss"))
+    return "--failover=auto does not use TLS; give --failover a command, for example one with "
+           "redis-cli --tls";
+  return {};
+}
+
+std::string failover_commands(const url& where) {
+  if (where.scheme().ends_with("+cluster")) return "CLUSTER FAILOVER at a replica of each master";
+  return "SENTINEL FAILOVER " + master_name_in(where);
+}
+
 drill_route route_of(const std::optional<url>& where) {
   drill_route out;
   if (!where || where->scheme() == "file" || where->scheme() == "memory") return out;

@@ -1,5 +1,5 @@
-// The connections of a drill's workers to the servers of a URL: which of them may go through
-// proxies of the drill, and the URL that the workers use then.
+// The servers of a drill's URL: which connections to them may go through proxies of the drill, the
+// URL that the workers use then, and whether the drill can request a failover.
 #pragma once
 #include <holdfast/url.hpp>
 
@@ -22,6 +22,13 @@ drill_route route_of(const std::optional<url>&);
 
 // Whether the servers of the URL announce the addresses to which clients connect.
 bool is_of_announcing_servers(const url&);  // Sentinel, Cluster
+// The name of the master in a redis+sentinel: URL.
+std::string master_name_in(const url&);
+
+// Why the drill cannot request a failover of the deployment by itself; empty: it can.
+std::string failover_obstacle(const std::optional<url>&);
+// The commands of redis_deployment::fail_over(), for people.
+std::string failover_commands(const url&);
 
 // The text of a URL with these addresses in place of its servers, and with the options, which
 // replace others of the same names. Secrets stay in it.

@@ -44,7 +44,7 @@ std::string password_in_file(const std::string& path) {
   return text;
 }
 
-// Of the options NAME-file and NAME-env.
+// The password that the options NAME-file and NAME-env lead to; empty: there is none.
 std::string password_outside_of_url(const url& where, const std::string& name) {
   if (const auto path = value_of(where, name + "-file")) return password_in_file(*path);
   if (const auto variable = value_of(where, name + "-env"))
@@ -53,7 +53,7 @@ std::string password_outside_of_url(const url& where, const std::string& name) {
   return {};
 }
 
-// Of user:password@ and of ?password=; empty: the text has none.
+// The password of user:password@, or that of ?password=; empty: the text has none.
 std::string password_in_url(std::string_view text) {
   const auto question = std::min(text.find('?'), text.size());
   std::string_view query = text.substr(std::min(question + 1, text.size()));

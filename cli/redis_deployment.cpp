@@ -57,28 +57,7 @@ void add_address(const std::string& host, const std::string& port, std::vector<u
   if (std::ranges::none_of(to, is_it)) to.push_back(*at);
 }
 
-std::string first_part_of_path(const url& where) {
-  const std::string& path = where.path();
-  const auto begin = path.starts_with('/') ? std::size_t{1} : 0;
-  return path.substr(begin, path.find('/', begin) - begin);
-}
-
 }  // namespace
-
-std::string failover_obstacle(const std::optional<url>& where) {
-  if (!where || !is_of_announcing_servers(*where))
-    return "--failover=auto needs a redis+sentinel: or redis+cluster: URL; for this store, give "
-           "--failover a command of yours";
-  if (where->scheme().starts_with("rediss"))
-    return "--failover=auto does not use TLS; give --failover a command, for example one with "
-           "redis-cli --tls";
-  return {};
-}
-
-std::string failover_commands(const url& where) {
-  if (where.scheme().ends_with("+cluster")) return "CLUSTER FAILOVER at a replica of each master";
-  return "SENTINEL FAILOVER " + first_part_of_path(where);
-}
 
 redis_deployment::redis_deployment(const std::string& text, const url& where)
     : where_(where),
@@ -124,7 +103,7 @@ redis_session redis_deployment::open_first() const {
   throw std::runtime_error(reason);
 }
 
-std::string redis_deployment::master_name() const { return first_part_of_path(where_); }
+std::string redis_deployment::master_name() const { return master_name_in(where_); }
 
 url::endpoint redis_deployment::master_of(redis_session& sentinel) const {
   const redis_value reply =
@@ -153,7 +132,7 @@ void redis_deployment::fail_over_by_sentinel(const std::stop_token& stop) const 
   const bool is_accepted =
       await_promotion("the sentinel accepted no failover within 30 s", stop, [&] {
         const redis_value reply = sentinel.command({"SENTINEL", "FAILOVER", master_name()});
-        const bool has_begun = !reply.is_error || reply.text.starts_with("INPROG");
+        const bool has_begun = !reply.is_error() || reply.text.starts_with("INPROG");
         if (!has_begun && !reply.text.starts_with("NOGOODSLAVE"))
           throw std::runtime_error("SENTINEL FAILOVER: " + reply.text);
         return has_begun;
@@ -218,8 +197,8 @@ void redis_deployment::promote(const node& replica, const std::stop_token& stop)
     if (!role.items.empty() && role.items.front().text == "master") return true;
     if (std::chrono::steady_clock::now() < next_request) return false;
     const redis_value reply = at.command({"CLUSTER", "FAILOVER"});
-    refusal = reply.is_error ? " (" + reply.text + ')' : "";
-    next_request = std::chrono::steady_clock::now() + (reply.is_error ? 1s : longest_failover);
+    refusal = reply.is_error() ? " (" + reply.text + ')' : "";
+    next_request = std::chrono::steady_clock::now() + (reply.is_error() ? 1s : longest_failover);
     return false;
   };
   try {

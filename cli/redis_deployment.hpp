@@ -2,7 +2,6 @@
 #pragma once
 #include <holdfast/url.hpp>
 
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -12,15 +11,10 @@
 
 namespace holdfast::cli {
 
-// Why the drill cannot request a failover of the deployment by itself; empty: it can.
-std::string failover_obstacle(const std::optional<url>&);
-// The commands of fail_over(), for people.
-std::string failover_commands(const url&);
-
 // Members throw std::runtime_error with the address and the reason.
 class redis_deployment {
  public:
-  // Of a redis+sentinel: or redis+cluster: URL; `text` is what it was parsed from.
+  // `where` is a redis+sentinel: or redis+cluster: URL, and `text` what it was parsed from.
   redis_deployment(const std::string& text, const url& where);
 
   // The addresses of the servers as the sentinels or the nodes announce them.

@@ -3,23 +3,19 @@
 #pragma once
 #include <holdfast/url.hpp>
 
-#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/file_descriptor.hpp"
 #include "cli/redis_credentials.hpp"
+#include "testkit/servers/redis_link.hpp"
 
 namespace holdfast::cli {
 
-struct redis_value {
-  bool is_error = false;
-  std::string text;  // of an error, a status, a number or a string; empty: nil
-  std::vector<redis_value> items;
-};
+using redis_value = testkit::redis_reply;
 
-// Each member throws std::runtime_error when the server is not reachable, sends no reply within
-// five seconds, or sends a malformed one. No error has a password in it.
+// Each member throws std::runtime_error when the server is not reachable or sends no reply within
+// five seconds. No error has a password in it.
 class redis_session {
  public:
   redis_session(const url::endpoint& at, const redis_credentials&);
@@ -31,17 +27,9 @@ class redis_session {
  private:
   void log_in(const redis_credentials&);
   [[noreturn]] void fail(const std::string& why) const;
-  void send(const std::string& bytes);
-  char next_byte();
-  std::string next_line();
-  std::string next_bytes(std::size_t count);
-  redis_value next_value(int depth);
-  long long number_in(const std::string& text) const;
 
   std::string address_;
-  file_descriptor socket_;
-  std::string received_;
-  std::size_t read_ = 0;  // of received_
+  std::optional<testkit::redis_link> link_;
 };
 
 }  // namespace holdfast::cli

@@ -6,14 +6,12 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include <charconv>
 #include <memory>
 #include <system_error>
 
 namespace holdfast::cli {
 namespace {
 
-constexpr int highest_port = 65'535;
 constexpr timeval longest_silence{5, 0};
 
 struct address_list_end {
@@ -40,16 +38,11 @@ std::string address_text(const url::endpoint& at) {
 }
 
 std::optional<url::endpoint> read_address(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  std::string_view host = text.substr(0, colon);
-  const std::string_view port = text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  url::endpoint out{std::string(host), 0};
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-  const bool is_number = error == std::errc{} && end == port.data() + port.size();
-  if (host.empty() || !is_number || out.port < 1 || out.port > highest_port) return std::nullopt;
-  return out;
+  std::error_code ec;
+  const url parsed = url::parse("redis://" + std::string(text), ec);
+  const auto& found = parsed.endpoints();
+  if (ec || found.size() != 1 || found.front().port == 0) return std::nullopt;
+  return found.front();
 }
 
 file_descriptor connect_to(const url::endpoint& to) {

@@ -9,7 +9,7 @@
 namespace holdfast::testkit {
 namespace {
 
-constexpr timeval reply_bound{30, 0};
+timeval time_of(std::chrono::seconds bound) { return {bound.count(), 0}; }
 
 redis_reply copy_of(const redisReply& r) {
   using kind = redis_reply::kind;
@@ -52,16 +52,17 @@ std::string to_text(const redis_reply& r) {
 
 void redis_link::closing::operator()(redisContext* c) const noexcept { redisFree(c); }
 
-redis_link::redis_link(redisContext* c) : context_(c) {
+redis_link::redis_link(redisContext* c, std::chrono::seconds bound) : context_(c) {
   if (!c || c->err != 0) throw redis_silent(c ? c->errstr : "no memory");
-  redisSetTimeout(c, reply_bound);
+  redisSetTimeout(c, time_of(bound));
 }
 
 redis_link::redis_link(const std::string& socket_path)
-    : redis_link(redisConnectUnixWithTimeout(socket_path.c_str(), reply_bound)) {}
+    : redis_link(redisConnectUnixWithTimeout(socket_path.c_str(), time_of(usual_bound)),
+                 usual_bound) {}
 
-redis_link::redis_link(const std::string& host, int port)
-    : redis_link(redisConnectWithTimeout(host.c_str(), port, reply_bound)) {}
+redis_link::redis_link(const std::string& host, int port, std::chrono::seconds bound)
+    : redis_link(redisConnectWithTimeout(host.c_str(), port, time_of(bound)), bound) {}
 
 redis_link::~redis_link() = default;
 redis_link::redis_link(redis_link&&) noexcept = default;

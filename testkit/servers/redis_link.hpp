@@ -1,5 +1,6 @@
 // A connection of the test itself, to look at a server and to trouble it: plain and blocking.
 #pragma once
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,7 +21,7 @@ struct redis_reply {
 };
 std::string to_text(const redis_reply&);  // "(nil)", "3", "[a, b]", "(error) ERR ..."
 
-// The server sent no reply within 30 s, or closed the connection.
+// The server sent no reply in time, or closed the connection.
 class redis_silent : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -28,8 +29,11 @@ class redis_silent : public std::runtime_error {
 
 class redis_link {
  public:
+  // For a connection and for a reply.
+  static constexpr std::chrono::seconds usual_bound{30};
+
   explicit redis_link(const std::string& socket_path);  // throws redis_silent
-  redis_link(const std::string& host, int port);
+  redis_link(const std::string& host, int port, std::chrono::seconds bound = usual_bound);
   ~redis_link();
   redis_link(redis_link&&) noexcept;
   redis_link& operator=(redis_link&&) = delete;
@@ -40,7 +44,7 @@ class redis_link {
   bool is_closed() const noexcept;                             // by the server
 
  private:
-  explicit redis_link(redisContext*);
+  redis_link(redisContext*, std::chrono::seconds bound);
   struct closing {
     void operator()(redisContext*) const noexcept;
   };
