@@ -10,8 +10,6 @@
 
 namespace holdfast::contention {
 
-using contention::dice;
-
 namespace {
 
 constexpr std::size_t frame_head = 4, record_head = 5;  // of MySQL and ZooKeeper; of TLS

@@ -14,6 +14,7 @@
 #include "torture/deployment.hpp"
 #include "torture/disk_faults.hpp"
 #include "torture/mysql_store.hpp"
+#include "torture/outages.hpp"
 
 namespace holdfast::torture {
 
@@ -51,7 +52,9 @@ class mariadb final : public deployment {
 
   std::vector<fault> server_faults() override {
     std::vector<fault> all{{"server.kill",
-                            [this](dice& d) { kill_and_start(d.between(shortest_outage, 2s)); },
+                            [this](dice& d) {
+                              kill_and_start(server_, d.between(shortest_outage, 2s));
+                            },
                             excuse_},
                            {"server.stop", [this](dice& d) { stop_and_go_on(server_, d); }},
                            {"connection.kill", [this](dice& d) { kill_any_connection(server_, d); },
@@ -73,7 +76,7 @@ class mariadb final : public deployment {
     try {
       server_.query("SELECT 1");
     } catch (const testkit::sql_error&) {
-      kill_and_start(shortest_outage);
+      kill_and_start(server_, shortest_outage);
     }
   }
   std::vector<std::string> not_played() const override {
@@ -98,11 +101,6 @@ class mariadb final : public deployment {
  private:
   static constexpr std::size_t kilobytes = std::size_t{128} * 1024;
 
-  void kill_and_start(std::chrono::milliseconds outage) {
-    server_.kill_hard();
-    std::this_thread::sleep_for(outage);
-    server_.start();
-  }
   // Pinned locks end, since their clients leave a server that is read-only. Where a statement waits
   // for a row for too long, the server stays as it is.
   void forbid_writes(dice& d) {
@@ -133,11 +131,8 @@ class mariadb final : public deployment {
   // Sessions that begin meanwhile keep the short timeout, unless they set another one.
   void end_the_idle(dice& d) {
     server_.query("SET GLOBAL wait_timeout=1");
-    const sql_result idle = server_.query(
-        std::string("SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND='Sleep' AND "
-                    "USER='") +
-        mariadb_server::user + '\'');
-    for (const auto& row : idle.rows) kill_connection(server_, row.at(0).value_or("0"));
+    for (const std::string& id : connections_of(server_, "COMMAND='Sleep'"))
+      kill_connection(server_, id);
     std::this_thread::sleep_for(d.between(50ms, mariadb_outage));
     server_.query("SET GLOBAL wait_timeout=DEFAULT");
   }

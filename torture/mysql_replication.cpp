@@ -15,6 +15,7 @@
 #include "testkit/servers/mariadb_server.hpp"
 #include "torture/deployment.hpp"
 #include "torture/mysql_store.hpp"
+#include "torture/outages.hpp"
 
 namespace holdfast::torture {
 
@@ -46,11 +47,12 @@ class replicated_mariadb final : public deployment {
         {"primary.switch", [this](dice&) { exchange_roles(); }},
         {"primary.kill",
          [this](dice& d) {
-           kill_and_start(primary(), d);
+           kill_and_start(primary(), d.between(shortest_restart, 2s));
            primary().query("SET GLOBAL read_only=0");
          }},
         {"primary.stop", [this](dice& d) { stop_and_go_on(primary(), d); }},
-        {"replica.kill", [this](dice& d) { kill_and_start(replica(), d); }},
+        {"replica.kill",
+         [this](dice& d) { kill_and_start(replica(), d.between(shortest_restart, 2s)); }},
         {"replica.stop", [this](dice& d) { stop_and_go_on(replica(), d); }},
         {"connection.kill", [this](dice& d) { kill_any_connection(primary(), d); }},
     };
@@ -88,11 +90,6 @@ class replicated_mariadb final : public deployment {
   mariadb_server& primary() { return both_.at(primary_); }
   mariadb_server& replica() { return both_.at(1 - primary_); }
 
-  static void kill_and_start(mariadb_server& server, dice& d) {
-    server.kill_hard();
-    std::this_thread::sleep_for(d.between(shortest_restart, 2s));
-    server.start();
-  }
   // The replica has all grants of the primary when it is promoted. Where a statement waits for a
   // row for too long, all stays as it is.
   void exchange_roles() {

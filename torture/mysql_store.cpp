@@ -17,7 +17,6 @@ using testkit::sql_error;
 
 namespace {
 
-constexpr auto longest_mariadb_stop = 3s;
 constexpr unsigned first_client_error = 2000;  // 2006, 2013: no connection
 
 std::vector<std::string> first_column(const testkit::sql_result& of) {
@@ -28,10 +27,10 @@ std::vector<std::string> first_column(const testkit::sql_result& of) {
 
 }  // namespace
 
-std::vector<std::string> connections_of(mariadb_server& server) {
+std::vector<std::string> connections_of(mariadb_server& server, const std::string& condition) {
   return first_column(
       server.query(std::string("SELECT ID FROM information_schema.PROCESSLIST WHERE USER='") +
-                   mariadb_server::user + "' ORDER BY ID"));
+                   mariadb_server::user + "' AND " + condition + " ORDER BY ID"));
 }
 
 std::vector<std::string> tables_of(mariadb_server& server) {
@@ -49,12 +48,6 @@ void kill_connection(mariadb_server& server, const std::string& id) {
 void kill_any_connection(mariadb_server& server, dice& d) {
   const auto all = connections_of(server);
   if (!all.empty()) kill_connection(server, all[d.below(all.size())]);
-}
-
-void stop_and_go_on(mariadb_server& server, dice& d) {
-  server.stop();
-  std::this_thread::sleep_for(d.between(50ms, longest_mariadb_stop));
-  server.go_on();
 }
 
 fault ended_by_an_outage(fault f) {

@@ -10,12 +10,12 @@ namespace holdfast::torture {
 
 using namespace contention;
 
-// The ids of the clients' connections.
-std::vector<std::string> connections_of(testkit::mariadb_server&);
+// The ids of the clients' connections for which a condition of PROCESSLIST is true.
+std::vector<std::string> connections_of(testkit::mariadb_server&,
+                                        const std::string& condition = "TRUE");
 std::vector<std::string> tables_of(testkit::mariadb_server&);  // of the database of the locks
 void kill_connection(testkit::mariadb_server&, const std::string& id);
 void kill_any_connection(testkit::mariadb_server&, dice&);
-void stop_and_go_on(testkit::mariadb_server&, dice&);
 
 // The same fault, which ends without an error where the server does not reply.
 fault ended_by_an_outage(fault);

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "torture/outages.hpp"
+
 namespace holdfast::torture {
 
 using namespace std::chrono_literals;
@@ -17,8 +19,6 @@ using testkit::redis_reply;
 using testkit::redis_server;
 
 namespace {
-
-constexpr auto redis_outage = 3s;
 
 std::vector<std::string> connections_of(redis_server& server) {
   std::vector<std::string> lines;
@@ -49,18 +49,14 @@ std::vector<std::string> keys_of(redis_server& server) {
 fault redis_kill(server_choice choose) {
   return {"server.kill", [choose](dice& d) {
             redis_server& server = choose(d);
-            server.kill_hard();
-            std::this_thread::sleep_for(d.between(20ms, 1500ms));
-            server.start();
+            kill_and_start(server, usual_outage(d));
           }};
 }
 
 fault redis_stop(server_choice choose) {
   return {"server.stop", [choose](dice& d) {
             redis_server& server = choose(d);
-            server.stop();
-            std::this_thread::sleep_for(d.between(50ms, redis_outage));
-            server.go_on();
+            stop_and_go_on(server, d);
           }};
 }
 

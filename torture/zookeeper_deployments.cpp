@@ -14,6 +14,7 @@
 #include "testkit/servers/zookeeper_ensemble.hpp"
 #include "torture/deployment.hpp"
 #include "torture/disk_faults.hpp"
+#include "torture/outages.hpp"
 #include "torture/zookeeper_faults.hpp"
 
 namespace holdfast::torture {
@@ -78,7 +79,8 @@ class one_zookeeper final : public deployment {
     return "zookeeper://" + addresses_of(links_) + session_terms;
   }
   std::vector<fault> server_faults() override {
-    std::vector<fault> all{{"server.kill", [this](dice& d) { kill_and_start(server_, d); }},
+    std::vector<fault> all{{"server.kill",
+                            [this](dice& d) { kill_and_start(server_, usual_outage(d)); }},
                            {"server.stop", [this](dice& d) { stop_and_go_on(server_, d); }},
                            {"server.clock", [this](dice& d) { step_clock(server_, d); }},
                            {"access.deny", [this](dice& d) { deny_access(server_, d); }}};
@@ -111,12 +113,14 @@ class three_zookeepers final : public deployment {
 
   std::vector<fault> server_faults() override {
     std::vector<fault> all{
-        {"leader.kill", [this](dice& d) { kill_and_start(all_.at(all_.leader()), d); }},
+        {"leader.kill",
+         [this](dice& d) { kill_and_start(all_.at(all_.leader()), usual_outage(d)); }},
         {"leader.stop", [this](dice& d) { stop_and_go_on(all_.at(all_.leader()), d); }},
         {"leader.isolate", [this](dice& d) { isolate_leader(all_, d); }},
-        {"follower.kill", [this](dice& d) { kill_and_start(all_.at(all_.follower()), d); }},
+        {"follower.kill",
+         [this](dice& d) { kill_and_start(all_.at(all_.follower()), usual_outage(d)); }},
         {"follower.stop", [this](dice& d) { stop_and_go_on(all_.at(all_.follower()), d); }},
-        {"observer.kill", [this](dice& d) { kill_and_start(observer(), d); }},
+        {"observer.kill", [this](dice& d) { kill_and_start(observer(), usual_outage(d)); }},
         {"observer.stop", [this](dice& d) { stop_and_go_on(observer(), d); }},
         {"observer.link-freeze",
          [this](dice& d) { freeze_link(all_, zookeeper_ensemble::observer, d); }},

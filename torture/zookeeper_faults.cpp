@@ -50,18 +50,6 @@ void give_rights_back(const zookeeper_server& server, const std::string& path) {
 
 }  // namespace
 
-void kill_and_start(zookeeper_server& server, dice& d) {
-  server.kill_hard();
-  std::this_thread::sleep_for(d.between(20ms, 1500ms));
-  server.start();
-}
-
-void stop_and_go_on(zookeeper_server& server, dice& d) {
-  server.stop();
-  std::this_thread::sleep_for(d.between(50ms, zookeeper_outage));
-  server.go_on();
-}
-
 void step_clock(zookeeper_server& server, dice& d) {
   server.set_clock(d.one_in(2) ? server_clock_step : -server_clock_step);
   std::this_thread::sleep_for(d.between(100ms, 2s));

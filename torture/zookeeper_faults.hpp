@@ -10,8 +10,6 @@ namespace holdfast::torture {
 
 using namespace contention;
 
-void kill_and_start(testkit::zookeeper_server&, dice&);
-void stop_and_go_on(testkit::zookeeper_server&, dice&);
 // No wall clock of a server matters.
 void step_clock(testkit::zookeeper_server&, dice&);
 // The disk on which the server keeps its data. The server is killed before there is room again.
