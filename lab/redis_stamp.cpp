@@ -166,7 +166,7 @@ void overwritten_stamp_holdfast(play& p) {
                                         "its lock and C4 gets it at once.");
 }
 
-// What B did, which is a process whose clock is an hour ahead.
+// The result of B, a process whose clock is an hour ahead.
 struct attempt_of_b {
   bool is_granted = false;
   std::string report;

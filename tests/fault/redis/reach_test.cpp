@@ -1,6 +1,6 @@
 // A client reports a restart of its server in its metrics and in the log.
 #include "fixture.hpp"
-#include "heard_warnings.hpp"
+#include "testkit/heard_warnings.hpp"
 #include "testkit/no_descriptors.hpp"
 
 namespace holdfast::redis_test {
@@ -10,7 +10,7 @@ class redis_reach : public on_redis {};
 
 TEST_F(redis_reach, follows_restarts_in_the_metrics_and_in_one_line_each) {
   redis_server server({.durable = true});
-  heard_warnings heard;
+  testkit::heard_warnings heard;
   const auto c = client::open(server.url() + "?metrics=1&ttl=10m");
   const auto series = [&](const std::string& name, unsigned value) {
     const std::string line = name + "{backend=\"" + server.url() + "\"} " + std::to_string(value);
@@ -39,7 +39,7 @@ TEST_F(redis_reach, follows_restarts_in_the_metrics_and_in_one_line_each) {
 // connections: nobody would read there that the server has gone.
 TEST_F(redis_reach, a_restart_is_over_when_every_connection_is_there_again) {
   redis_server server({.durable = true});
-  heard_warnings heard;
+  testkit::heard_warnings heard;
   const std::string url = server.url() + "/0";  // its lines in the log are not those of the other
   const std::string lost = url + ": the connection is lost";
   const auto c = client::open(url + "?metrics=1&ttl=15s"), other = client::open(server.url());
@@ -62,7 +62,7 @@ TEST_F(redis_reach, a_restart_is_over_when_every_connection_is_there_again) {
 // The other connections stay open; each must be seen to answer.
 TEST_F(redis_reach, the_loss_of_one_connection_is_over_when_it_is_there_again) {
   redis_server server;
-  heard_warnings heard;
+  testkit::heard_warnings heard;
   const std::string url = server.url() + "/0";
   const auto c = client::open(url + "?metrics=1&ttl=15s");
   const auto held = c.mutex("x").acquire();

@@ -4,7 +4,7 @@
 
 #include "claims.hpp"
 #include "every_byte.hpp"
-#include "heard_warnings.hpp"
+#include "testkit/heard_warnings.hpp"
 
 namespace holdfast::redis_test {
 namespace {
@@ -48,7 +48,7 @@ TEST_F(redis_study_setnx, warns_once_is_unsafe_and_has_no_tokens) {
   redis_server server;
   for (const char* name : {"setnx", "setnx-exists", "getset"}) {
     const std::string layout = std::string("layout=") + name;
-    heard_warnings warnings;
+    testkit::heard_warnings warnings;
     const client c = client::open(server.url() + "?unsafe=1&" + layout);
     const lease one = c.mutex("a").acquire(), other = c.mutex("b").acquire();
     EXPECT_EQ(warnings.that_mention(layout + " "), 1u);

@@ -23,7 +23,7 @@ class lock_view {
  public:
   virtual ~lock_view() = default;
 
-  // Those that are judged by what only this view shows: by notes_at(), holds_of(), has_listener().
+  // The rules that need what this view alone shows: notes_at(), holds_of(), has_listener().
   virtual rule_set rules() const { return {}; }
 
   // What a client's connection brought last was done: ids in it are that client's.

@@ -36,7 +36,7 @@ struct stay {
   moment earlier_since{};
 };
 
-// Those that the machine judges itself.
+// The rules that the machine itself judges.
 inline const rule_set rules_of_the_machine{rule::attempt, rule::bound, rule::served, rule::rest,
                                            rule::warned};
 

@@ -23,7 +23,7 @@ struct result {
   std::uint64_t events = 0;
   std::uint64_t digest = 0;  // of what was recorded; with a trace it always is
   double excused_share = 0;  // of the time of its clients
-  // Of its store's judge, and of those the ones that something was judged by.
+  // The rules of its store's judge, and those of them that had something to judge.
   rule_set rules{}, applied{};
 };
 

@@ -4,7 +4,8 @@
 
 namespace holdfast::sim {
 
-// Each for so many minutes of processor time, from that seed on. Returns the number of violations.
+// Plays each layout for so many minutes of processor time, from that seed on. Returns the number of
+// violations.
 std::uint64_t survey(double minutes_each, std::uint64_t seed);
 
 }  // namespace holdfast::sim

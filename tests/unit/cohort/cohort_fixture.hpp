@@ -101,6 +101,18 @@ class a_cohort : public ::testing::Test {
     if (claim) grant_to(*claim, 7, 30s);
     return claim;
   }
+  // `a` has left on less than half of the ttl of `b`, for whose turn the claim is renewed.
+  claim_record* claim_renewed_for_turn(caller& a, caller& b) {
+    a.renews = false;
+    enter(a);
+    enter(b);
+    claim_record* const claim = granted_claim();
+    env.advance(16s);
+    leave(a);
+    EXPECT_FALSE(b.answered);
+    EXPECT_EQ(said(claim_record::renew), claim);
+    return claim;
+  }
   void tick() {
     machine.tick(env.now());
     complete_answered();

@@ -180,14 +180,7 @@ TEST_F(a_cohort, admits_others_after_a_loss_with_admit_after_loss) {
 
 TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl) {
   caller a(30s), b(30s);
-  a.renews = false;
-  enter(a);
-  enter(b);
-  claim_record* const claim = granted_claim();
-  env.advance(16s);
-  leave(a);
-  EXPECT_FALSE(b.answered);
-  EXPECT_EQ(said(claim_record::renew), claim);
+  claim_record* const claim = claim_renewed_for_turn(a, b);
   machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
   complete_answered();
   EXPECT_TRUE(b.granted);

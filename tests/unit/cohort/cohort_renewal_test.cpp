@@ -67,13 +67,7 @@ TEST_F(a_renewing_cohort, starts_a_turn_at_once_on_half_of_its_ttl) {
 
 TEST_F(a_renewing_cohort, starts_a_turn_on_whatever_its_awaited_renewal_has_left) {
   caller a(30s), b(30s);
-  a.renews = false;
-  enter(a);
-  enter(b);
-  claim_record* const claim = granted_claim();
-  env.advance(16s);
-  leave(a);
-  EXPECT_EQ(said(claim_record::renew), claim);
+  claim_record* const claim = claim_renewed_for_turn(a, b);
   confirm(*claim, 10s);
   EXPECT_TRUE(b.granted) << "its reply took long";
   leave(b);

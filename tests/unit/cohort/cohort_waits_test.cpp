@@ -133,13 +133,7 @@ TEST_F(a_cohort, releases_a_grant_whose_renewal_no_waiter_awaits_any_more) {
 
 TEST_F(a_cohort, releases_a_grant_whose_awaited_renewal_is_not_confirmed_before_its_deadline) {
   caller a(30s), b(30s);
-  a.renews = false;
-  enter(a);
-  enter(b);
-  claim_record* const claim = granted_claim();
-  env.advance(16s);
-  leave(a);
-  EXPECT_EQ(said(claim_record::renew), claim);
+  claim_record* const claim = claim_renewed_for_turn(a, b);
   env.advance(14s);
   tick();
   EXPECT_FALSE(b.answered);

@@ -132,6 +132,28 @@ class server_fixture {
     over.open();
     lock = s->open("job", sink);
   }
+  struct opening {
+    errc code{};             // of the refusal
+    std::string sent, text;  // the beginnings of the statements; the refusal's text
+  };
+  // Opens the client with these replies to its statements.
+  opening open_with(std::vector<sql_reply> replies) {
+    opening out;
+    net.while_blocked = [&] {
+      if (statement(0).empty()) greet(0);
+      for (const sql_reply& r : std::exchange(replies, {})) {
+        out.sent += statement(0).substr(0, 6) + ' ';
+        reply(0, r);
+      }
+    };
+    try {
+      over.open();
+    } catch (const lock_error& e) {
+      out.text = e.detail();
+      out.code = static_cast<errc>(e.code().value());
+    }
+    return out;
+  }
   void greet(std::size_t i, const mysql::sql_row& extra = {"read_only", "OFF"},
              const std::string& uptime_s = "100") {
     run([&](time_point now, event_queue& e) { connections[i]->events->on_open(now, e); });
@@ -216,5 +238,22 @@ class server_fixture {
     return out;
   }
 };
+
+struct several_claims {
+  std::vector<std::unique_ptr<told>> sinks;
+  std::vector<std::unique_ptr<seam::claim>> claims;
+};
+// On "lock0" and so on, each with one attempt; after(): the test goes on after each.
+template <class After>
+several_claims acquire_several(server_fixture& t, std::size_t count, After after) {
+  several_claims out;
+  for (std::size_t i = 0; i < count; ++i) {
+    out.sinks.push_back(std::make_unique<told>());
+    out.claims.push_back(t.s->open("lock" + std::to_string(i), *out.sinks.back()));
+    out.claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+    after();
+  }
+  return out;
+}
 
 }  // namespace holdfast::mysql_unit

@@ -22,19 +22,9 @@ class mysql_for_update : public testing::Test {
   }
   // The opening: the reply to describe_table(), and then to what else is sent.
   errc opened_with(std::vector<sql_reply> replies) {
-    t.net.while_blocked = [&] {
-      if (t.statement(0).empty()) t.greet(0);
-      for (const sql_reply& r : std::exchange(replies, {})) {
-        sent += t.statement(0).substr(0, 6) + ' ';
-        t.reply(0, r);
-      }
-    };
-    try {
-      t.over.open();
-    } catch (const lock_error& e) {
-      return static_cast<errc>(e.code().value());
-    }
-    return {};
+    const auto opening = t.open_with(std::move(replies));
+    sent += opening.sent;
+    return opening.code;
   }
 
   server_fixture t{"for-update"};

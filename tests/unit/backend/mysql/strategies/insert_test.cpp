@@ -4,7 +4,8 @@
 namespace holdfast::mysql_unit {
 namespace {
 
-// Of information_schema.COLUMNS: the name, the type, the digits of a fraction, the character set.
+// Rows of information_schema.COLUMNS: the name, the type, the digits of a fraction, the
+// character set.
 const std::vector<mysql::sql_row> columns_of_records =
     {{"resource", "varbinary", std::nullopt, std::nullopt},
      {"description", "varchar", std::nullopt, "utf8mb4"},
@@ -28,23 +29,10 @@ class mysql_insert : public testing::Test {
   }
   // The replies to the statements of an opening; `sent` has their beginnings, `text` the refusal.
   errc opened_with(std::vector<sql_reply> replies) {
-    server_fixture t("insert");
-    sent.clear();
-    text.clear();
-    t.net.while_blocked = [&] {
-      if (t.statement(0).empty()) t.greet(0);
-      for (const sql_reply& r : std::exchange(replies, {})) {
-        sent += t.statement(0).substr(0, 6) + ' ';
-        t.reply(0, r);
-      }
-    };
-    try {
-      t.over.open();
-    } catch (const lock_error& e) {
-      text = e.detail();
-      return static_cast<errc>(e.code().value());
-    }
-    return {};
+    const auto opening = server_fixture("insert").open_with(std::move(replies));
+    sent = opening.sent;
+    text = opening.text;
+    return opening.code;
   }
   errc opened_with_columns(const sql_reply& all) { return opened_with({all, keys, {}}); }
 

@@ -277,13 +277,7 @@ TEST_F(mysql_named, a_connection_that_cannot_be_opened_has_the_server_probed) {
 }
 
 TEST_F(mysql_named, a_pool_without_a_free_connection_is_an_error) {
-  std::vector<std::unique_ptr<seam::claim>> claims;
-  std::vector<std::unique_ptr<told>> sinks;
-  for (std::size_t i = 0; i <= t.terms.connections; ++i) {
-    sinks.push_back(std::make_unique<told>());
-    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
-    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
-  }
+  const auto [sinks, claims] = acquire_several(t, t.terms.connections + 1, [] {});
   for (std::size_t i = 1; i < t.connections.size(); ++i) {
     t.greet(i);
     t.reply(i, rows({{"1", number}}));

@@ -11,8 +11,9 @@ std::string refused(errc why) { return "refused:" + make_error_code(why).message
 class mysql_row_members : public testing::Test {
  protected:
   mysql_row_members() { t.open(); }
-  ~mysql_row_members() override {
-    t.lock->release(nullptr);
+  ~mysql_row_members() override { release(*t.lock); }
+  void release(seam::claim& c) {
+    c.release(nullptr);
     if (!t.statement(0).empty()) t.reply(0, granted_row(0));
   }
   // The statement that the client sends next has this text.
@@ -204,14 +205,7 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
 }
 
 TEST_F(mysql_row_members, renewals_that_come_together_are_sent_together) {
-  std::vector<std::unique_ptr<seam::claim>> claims;
-  std::vector<std::unique_ptr<told>> sinks;
-  for (int i = 0; i < 3; ++i) {
-    sinks.push_back(std::make_unique<told>());
-    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
-    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
-    t.reply(0, granted_row(1));
-  }
+  const auto [sinks, claims] = acquire_several(t, 3, [&] { t.reply(0, granted_row(1)); });
   for (auto& c : claims) c->renew(30s, 1);
   t.greet(1);
   ASSERT_TRUE(t.awaits(1, "renewals=renewals+1"));
@@ -223,21 +217,11 @@ TEST_F(mysql_row_members, renewals_that_come_together_are_sent_together) {
   EXPECT_EQ(sinks[0]->take(), "granted extended ");
   EXPECT_EQ(sinks[1]->take(), "granted extended ");
   EXPECT_EQ(sinks[2]->take(), "granted lost ");
-  for (auto& c : claims) {
-    c->release(nullptr);
-    if (!t.statement(0).empty()) t.reply(0, granted_row(0));
-  }
+  for (auto& c : claims) release(*c);
 }
 
 TEST_F(mysql_row_members, renewals_for_another_time_are_sent_by_themselves) {
-  std::vector<std::unique_ptr<seam::claim>> claims;
-  std::vector<std::unique_ptr<told>> sinks;
-  for (int i = 0; i < 3; ++i) {
-    sinks.push_back(std::make_unique<told>());
-    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
-    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
-    t.reply(0, granted_row(1));
-  }
+  const auto [sinks, claims] = acquire_several(t, 3, [&] { t.reply(0, granted_row(1)); });
   claims[0]->renew(30s, 1);
   claims[1]->renew(20s, 1);
   claims[2]->renew(30s, 1);
@@ -248,21 +232,11 @@ TEST_F(mysql_row_members, renewals_for_another_time_are_sent_by_themselves) {
   EXPECT_TRUE(t.awaits(1, "name IN (x'6c6f636b32')")) << t.statement(1);
   t.reply(1, granted_row(0));
   EXPECT_EQ(t.statement(1), "");
-  for (auto& c : claims) {
-    c->release(nullptr);
-    if (!t.statement(0).empty()) t.reply(0, granted_row(0));
-  }
+  for (auto& c : claims) release(*c);
 }
 
 TEST_F(mysql_row_members, renewals_of_256_locks_at_most_are_sent_together) {
-  std::vector<std::unique_ptr<seam::claim>> claims;
-  std::vector<std::unique_ptr<told>> sinks;
-  for (int i = 0; i < 258; ++i) {
-    sinks.push_back(std::make_unique<told>());
-    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
-    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
-    t.reply(0, granted_row(1));
-  }
+  const auto [sinks, claims] = acquire_several(t, 258, [&] { t.reply(0, granted_row(1)); });
   for (auto& c : claims) c->renew(30s, 1);
   t.greet(1);
   for (const std::uint64_t together : {1u, 256u, 1u}) {
@@ -276,10 +250,7 @@ TEST_F(mysql_row_members, renewals_of_256_locks_at_most_are_sent_together) {
   }
   EXPECT_EQ(t.statement(1), "");
   for (const auto& sink : sinks) EXPECT_EQ(sink->take(), "granted extended ");
-  for (auto& c : claims) {
-    c->release(nullptr);
-    if (!t.statement(0).empty()) t.reply(0, granted_row(0));
-  }
+  for (auto& c : claims) release(*c);
 }
 
 TEST_F(mysql_row_members, a_row_that_is_locked_does_not_hold_up_the_renewals_of_others) {

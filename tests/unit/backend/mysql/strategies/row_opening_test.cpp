@@ -9,23 +9,10 @@ class mysql_row_opening : public testing::Test {
  protected:
   // `sent` has the beginnings of the statements that these are the replies to.
   errc opened_with(std::vector<sql_reply> replies) {
-    server_fixture t("row");
-    sent.clear();
-    text.clear();
-    t.net.while_blocked = [&] {
-      if (t.statement(0).empty()) t.greet(0);
-      for (const sql_reply& r : std::exchange(replies, {})) {
-        sent += t.statement(0).substr(0, 6) + ' ';
-        t.reply(0, r);
-      }
-    };
-    try {
-      t.over.open();
-    } catch (const lock_error& e) {
-      text = e.detail();
-      return static_cast<errc>(e.code().value());
-    }
-    return {};
+    const auto opening = server_fixture("row").open_with(std::move(replies));
+    sent = opening.sent;
+    text = opening.text;
+    return opening.code;
   }
 
   std::string sent, text;

@@ -1,5 +1,6 @@
 #include "backend/mysql/transport/transport.hpp"
 
+#include "testkit/heard_warnings.hpp"
 #include "tests/unit/backend/mysql/server_fixture.hpp"
 
 namespace holdfast::mysql_unit {
@@ -312,13 +313,7 @@ TEST(mysql_transport, a_retry_that_is_due_now_ends_the_pause) {
 }
 
 TEST(mysql_transport, a_lost_connection_and_its_return_are_reported_and_logged) {
-  std::string lines;
-  set_log_hook(
-      [](log_level level, std::string_view line, void* to) {
-        EXPECT_EQ(level, log_level::warning);
-        static_cast<std::string*>(to)->append(line).append("\n");
-      },
-      &lines);
+  testkit::heard_warnings heard;
   server_fixture t("row");
   t.open();
   const auto status = [&] {
@@ -343,9 +338,9 @@ TEST(mysql_transport, a_lost_connection_and_its_return_are_reported_and_logged) 
   EXPECT_FALSE(status().trouble.code);
   EXPECT_EQ(status().reconnects, 1u);
   EXPECT_EQ(t.over.out_since(), base::never);
-  set_log_hook(nullptr);
-  EXPECT_EQ(lines, "the connection to mysql://server/test is lost: reset by the network\n"
-                   "connected to mysql://server/test again after 3 s\n");
+  EXPECT_EQ(heard.other_lines(), 0u);
+  EXPECT_EQ(heard.text(), "the connection to mysql://server/test is lost: reset by the network\n"
+                          "connected to mysql://server/test again after 3 s\n");
 }
 
 TEST(mysql_transport, a_server_that_never_answers_is_unavailable_after_the_op_timeout) {

@@ -2,13 +2,13 @@
 #include "backend/zookeeper/transport/transport.hpp"
 
 #include <gtest/gtest.h>
-#include <holdfast/log.hpp>
 
 #include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "testkit/heard_warnings.hpp"
 #include "tests/unit/backend/zookeeper/transport/wire.hpp"
 #include "tests/unit/io/reactor/played_network.hpp"
 
@@ -173,13 +173,7 @@ TEST_F(zookeeper_transport, is_not_known_to_be_closed_without_a_confirmation) {
 }
 
 TEST_F(zookeeper_transport, reports_and_logs_an_outage_and_its_end) {
-  std::string lines;
-  set_log_hook(
-      [](log_level level, std::string_view line, void* to) {
-        EXPECT_EQ(level, log_level::warning);
-        static_cast<std::string*>(to)->append(line).append("\n");
-      },
-      &lines);
+  testkit::heard_warnings heard;
   EXPECT_EQ(open([&] { attach(); }), "");
   EXPECT_EQ(status().last_failure, "");
   lose(errc::unavailable, "reset by the network");
@@ -193,9 +187,9 @@ TEST_F(zookeeper_transport, reports_and_logs_an_outage_and_its_end) {
   EXPECT_FALSE(status().trouble.code);
   EXPECT_EQ(status().last_failure, "reset by the network");
   EXPECT_EQ(status().reconnects, 1u);
-  set_log_hook(nullptr);
-  EXPECT_EQ(lines, "the connection to zookeeper://a,b is lost: reset by the network\n"
-                   "connected to zookeeper://a,b again after 50 ms\n");
+  EXPECT_EQ(heard.other_lines(), 0u);
+  EXPECT_EQ(heard.text(), "the connection to zookeeper://a,b is lost: reset by the network\n"
+                          "connected to zookeeper://a,b again after 50 ms\n");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an operator sees of locks that a majority of servers has.
+// An operator's view of locks that a majority of servers has.
 #include <gtest/gtest.h>
 
 #include <string>

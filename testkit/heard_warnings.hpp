@@ -3,12 +3,13 @@
 #include <holdfast/log.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace holdfast::redis_test {
+namespace holdfast::testkit {
 
 class heard_warnings {  // of this process, from here to the end of the object
  public:
@@ -28,17 +29,24 @@ class heard_warnings {  // of this process, from here to the end of the object
     for (const std::string& l : lines_) all += l + '\n';
     return all;
   }
+  std::size_t other_lines() {  // of other levels
+    const std::lock_guard guard(mutex_);
+    return other_lines_;
+  }
 
  private:
   static void hear(log_level level, std::string_view line, void* me) {
-    if (level != log_level::warning) return;
     auto& self = *static_cast<heard_warnings*>(me);
     const std::lock_guard guard(self.mutex_);
-    self.lines_.emplace_back(line);
+    if (level == log_level::warning)
+      self.lines_.emplace_back(line);
+    else
+      ++self.other_lines_;
   }
 
   std::mutex mutex_;
   std::vector<std::string> lines_;
+  std::size_t other_lines_ = 0;
 };
 
-}  // namespace holdfast::redis_test
+}  // namespace holdfast::testkit
