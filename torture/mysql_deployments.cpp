@@ -20,7 +20,6 @@ namespace holdfast::torture {
 
 using namespace std::chrono_literals;
 using testkit::mariadb_server;
-using testkit::sql_result;
 
 namespace {
 
