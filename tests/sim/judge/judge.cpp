@@ -198,6 +198,8 @@ void judge::moved(moment window) {
   for (lock_state& l : locks_) {
     for (ownership& o : l.owners) o.judged_from = std::max(o.judged_from, moved_until_);
     for (auto& [claim, m] : l.ever) m.judged_from = std::max(m.judged_from, moved_until_);
+    const auto line = view_->queue_at(l.number);
+    l.copied.assign(line.begin(), line.end());
   }
 }
 

@@ -52,7 +52,7 @@ struct plan;
 //   ghost    | no client has more claims in the queue than users that wait. Not judged as above.
 //   kept     | no client has a lock with no user inside, except one that keeps it for its next
 //            | user, and that only while no other client waits. Not judged where `free` is not,
-//            | nor of clients that are gone or not subscribed.
+//            | nor of clients that are gone, not subscribed, or without a connection for renewals.
 //   notes    | of a mutex the server keeps notes on at most one claim that neither holds nor waits.
 //            | Where some users want several at once the windows of dead waiters may stay, and are
 //            | not counted.
@@ -185,6 +185,7 @@ class judge final : public observer {
     // have waited since then.
     std::vector<std::string> old_ids;
     std::vector<const machine*> old_waiters;
+    std::vector<std::string> copied;  // ids that were queued when another server took over
     std::string contended;  // a client with more queued claims than waiting users
     moment contended_since{};
   };
@@ -231,11 +232,11 @@ class judge final : public observer {
   void judge_notes(const lock_state&);
   void look_for_old_waiters(lock_state&);
   void judge_idleness(lock_state&, bool has_waiters);
+  bool has_user_inside(const lock_state&, std::string_view id) const;
   std::string_view idle_holder(const lock_state&) const;
   int lost_before_the_first(const lock_state&, const std::vector<queued>&) const;
   bool is_lost(std::string_view id) const;
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
-  bool is_wanted(int lock) const;
   moment window_of_late_requests() const;
   moment longest_lease(const lock_state&) const;
   int revived(const lock_state&) const;

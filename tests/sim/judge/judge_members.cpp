@@ -19,6 +19,10 @@ bool is_in(const member_list& all, std::string_view id) {
   return std::any_of(all.begin(), all.end(), [&](const auto& m) { return m.first == id; });
 }
 
+bool lives(const member_list& all, std::string_view id, double at) {
+  return std::ranges::any_of(all, [&](const auto& m) { return m.first == id && m.second > at; });
+}
+
 }  // namespace
 
 void judge::look_at_members(lock_state& l, const std::string& owner_before, const pipe* by) {
@@ -38,9 +42,13 @@ void judge::members_changed(lock_state& l, const member_list& now, const queue_s
                             const std::string& owner_before, const pipe* by) {
   const auto at = view_->now_us();
   for (const auto& [id, ends] : l.members) {
-    if (is_in(now, id)) continue;
+    const bool is_kept = is_in(now, id);
+    const bool is_revived = is_kept && ends <= at && lives(now, id, at);
+    if (is_kept && !is_revived) continue;
     for (tenure& t : l.tenures)
       if (t.id == id) t.until = std::min(t.until, world_.time.now());
+    if (is_revived) l.tenures.push_back({id, world_.time.now()});
+    if (is_kept) continue;
     world_.record(event::member_left, {l.key, id}, [&, &who = id] {
       return l.key + " at the server: " + who + " is no member any more";
     });

@@ -47,21 +47,15 @@ bool judge::is_lost(std::string_view id) const {
   return !client.empty() && !world_.acts(client);
 }
 
-// By a user of a client that lives and goes on.
-bool judge::is_wanted(int lock) const {
-  return std::ranges::any_of(world_.living(), [&](const machine* m) {
-    return !m->client.empty() && world_.users_waiting(lock, *m) > 0;
-  });
-}
-
-// How many claims are queued before the first that is not lost; -1: there is none. Nor is there
-// where old data brought a queue back, of claims that no user wants any more.
+// How many claims are queued before the first that is not lost; -1: there is none. Old data bring
+// claims back of clients in which no user waits any more: these count as lost.
 int judge::lost_before_the_first(const lock_state& l, const std::vector<queued>& queue) const {
   if (can_.queue == seam::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
-  if (may_have_old_data_ && !is_wanted(l.number)) return -1;
   int n = 0;
   for (const queued& one : queue) {
-    if (!one.is_lost_or_excused) return n;
+    const bool is_wanted =
+        !may_have_old_data_ || !one.of || world_.users_waiting(l.number, *one.of, true) > 0;
+    if (!one.is_lost_or_excused && is_wanted) return n;
     ++n;
   }
   return -1;
@@ -148,14 +142,25 @@ void judge::judge_stall(lock_state& l, int lost) {
                                      std::to_string(l.lost_in_stall) + " waiters are lost");
 }
 
-// A claim that was withdrawn, and stays queued.
+bool judge::has_user_inside(const lock_state& l, std::string_view id) const {
+  return std::ranges::any_of(stays_, [&](const stay& s) {
+    return s.lock == l.number && view_->claim_in(id) == s.claim;
+  });
+}
+
+// A claim that was withdrawn, and stays queued. Old data queue the claim of a holder again, which
+// leaves with its user; and what was queued when another server took over may have been withdrawn
+// at the server before.
 void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
   if (!world_.judges(rule::ghost)) return;
   const moment now = world_.time.now();
   std::string_view contended;
   for (const queued& one : queue) {
     if (!one.of || one.is_lost_or_excused || one.of->client == contended) continue;
-    const auto claims = std::ranges::count(queue, one.of, &queued::of);
+    const auto claims = std::ranges::count_if(queue, [&](const queued& other) {
+      return other.of == one.of && std::ranges::find(l.copied, other.id) == l.copied.end() &&
+             !(may_have_old_data_ && has_user_inside(l, other.id));
+    });
     if (claims > world_.users_waiting(l.number, *one.of)) contended = one.of->client;
   }
   if (contended.empty() || contended != l.contended) {
@@ -210,11 +215,11 @@ void judge::judge_passing(lock_state& l, const std::string& owner_before, const 
 // A living claim that has the lock, or a part of it, with no user inside; or empty.
 std::string_view judge::idle_holder(const lock_state& l) const {
   const auto is_idle = [&](std::string_view id) {
-    const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
-      return s.lock == l.number && view_->claim_in(id) == s.claim;
-    });
-    return !inside && !seen_in_queue(id).is_lost_or_excused && !view_->is_given_up(l.number, id) &&
-           view_->has_listener(view_->client_in(id));
+    // A lease that cannot be renewed meanwhile begins no other turn, and runs out.
+    const queued holder = seen_in_queue(id);
+    const bool is_unrenewed = holder.of && holder.of->awaits_renewals();
+    return !has_user_inside(l, id) && !holder.is_lost_or_excused && !is_unrenewed &&
+           !view_->is_given_up(l.number, id) && view_->has_listener(view_->client_in(id));
   };
   const std::string_view owner = now_owner(l);
   if (view_->kind_of(owner) == owner_is::claim) return is_idle(owner) ? owner : std::string_view();

@@ -164,15 +164,19 @@ void machine::resume() {
   for (auto& d : due) post(true_now(), std::move(d));
 }
 
+bool machine::awaits_renewals() const {
+  bool awaits = false;
+  for (const auto& p : pipes_)
+    if (p->is_for_renewals())
+      awaits = p->is_opening() || p->was_refused() || (awaits && !p->is_sound());
+  return awaits;
+}
+
 bool machine::is_connected() const {
   bool listened = false, listens = false, asks = false;
   bool awaits_one = false;  // the server has refused a connection, and the client repeats it
-  bool awaits_renewals = false;
   for (const auto& p : pipes_) {
-    if (p->is_for_renewals()) {
-      awaits_renewals = p->is_opening() || p->was_refused() || (awaits_renewals && !p->is_sound());
-      continue;
-    }
+    if (p->is_for_renewals()) continue;
     if (p->is_opening()) return false;
     const bool is_sound = p->is_sound();
     if (p->alive() && !is_sound && world_.store->needs_each_connection()) return false;
@@ -183,7 +187,7 @@ bool machine::is_connected() const {
     awaits_one = was_refused || (awaits_one && !(is_sound && p->use().asks));
   }
   // Where the name may have moved, nothing is acquired until a lost connection is replaced.
-  if (awaits_renewals && world_.schedule.has_two_servers_of_one_name()) return false;
+  if (awaits_renewals() && world_.schedule.has_two_servers_of_one_name()) return false;
   return asks && (listens || (!listened && !awaits_one));
 }
 

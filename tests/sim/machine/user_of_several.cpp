@@ -24,6 +24,14 @@ void user_of_several::draw_wanted() {
   if (wanted_.size() > 2 && d.chance(0.6)) wanted_.resize(2);
 }
 
+// The first in the order of names that it does not have; -1: it has all.
+int user_of_several::awaited_in_turn() const noexcept {
+  int first = -1;
+  for (std::size_t i = 0; i < wanted_.size(); ++i)
+    if (!turns_[i] && (first < 0 || wanted_[i] < first)) first = wanted_[i];
+  return first;
+}
+
 // When the time is over between two locks, one attempt for each that is left. Where no trouble is
 // the server's or a connection's, each is answered.
 moment user_of_several::last_attempt_max() const {

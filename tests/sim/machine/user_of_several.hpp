@@ -14,7 +14,9 @@ class user_of_several final : public user {
   // `all`: the locks there are.
   user_of_several(world&, machine&, std::vector<detail::local_lock*> all, int number);
   void end() noexcept override;
-  bool may_wait_for(int, bool surely) const noexcept override { return !surely && is_waiting(); }
+  bool may_wait_for(int lock, bool surely) const noexcept override {
+    return is_waiting() && (!surely || lock == awaited_in_turn());
+  }
 
  private:
   struct taking final : detail::multi_acquire {
@@ -27,6 +29,7 @@ class user_of_several final : public user {
   void ask() override;
   bool is_waiting() const noexcept override { return taking_.has_value(); }
   bool is_holding() const noexcept override { return !taking_ && !turns_.empty(); }
+  int awaited_in_turn() const noexcept;
   std::string grant_of(const detail::turn&) const;
   moment last_attempt_max() const;
   void draw_wanted();

@@ -94,7 +94,8 @@ class world {
   // Users that wait for the lock, of acting clients or of one client; without those that wait for a
   // lost lease of their own process to be released.
   int users_waiting(int lock, std::string_view client = {}) const;
-  int users_waiting(int lock, const machine& of) const;  // of that client, if it acts
+  // Of that client, if it acts; `surely`: for no other lock first.
+  int users_waiting(int lock, const machine& of, bool surely = false) const;
   bool is_healed() const noexcept { return healed_; }
   bool parts_wait() const noexcept { return schedule.parts_wait && !is_calm_; }
   // In the last act users hold for a short time: what is of interest then is that all are served.

@@ -162,11 +162,11 @@ int world::users_waiting(int lock, std::string_view client) const {
   return n;
 }
 
-int world::users_waiting(int lock, const machine& of) const {
+int world::users_waiting(int lock, const machine& of, bool surely) const {
   if (of.is_dead() || of.is_paused()) return 0;
   int n = 0;
   for (const auto& u : processes_[static_cast<std::size_t>(of.number())].users)
-    n += u->may_wait_for(lock, false);
+    n += u->may_wait_for(lock, surely);
   return n;
 }
 

@@ -97,7 +97,6 @@ void redlock_store::heal() {
     m.refuses_until = std::min(m.refuses_until, world_.time.now());
     for (const trouble what : refusals_of_master) set_refusal(m, what, false);
   }
-  if (!world_.schedule.faults.empty()) world_.excused.add(world_.time.now() + recovery_max());
 }
 
 }  // namespace holdfast::sim
