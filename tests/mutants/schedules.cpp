@@ -63,6 +63,7 @@ constexpr killer_seed seeds[] = {
     {"leases_of_old_reign_kept", 951002019, "redisson-fair", 2},
     {"leases_unconfirmed", 8, "string", 2},
     {"lanes_at_two_servers", 15, "string", 2},
+    {"greeted_lane_kept", 99120487, "string", 2},
     {"replaced_master_joined", 38, "string", 2},
     {"silent_replica_believed", 1, "string", 2},
     {"push_of_another_server", 31, "string", 2},

@@ -63,6 +63,10 @@ TEST(sim_of_two_servers, all_promises_are_kept_where_they_once_were_not) {
            broken{826},  // the same
            broken{603},  // a claim had been queued at the other server
            broken{711253},  // a client had reached the promoted server before the name led there
+           broken{99120487},  // a connection for messages was ready after the commands had moved
+           broken{99004373},  // a queue was copied with a claim that had the lock elsewhere
+           broken{99000047},  // a reader was queued again after another server took over
+           broken{702437},    // a claim was withdrawn at the server that led before
            broken{814198, "redisson-rw"},  // the master drew another id, which its heir continued
        })
     EXPECT_EQ(play_redis(draw_of_two(b.seed, *layout_named(b.layout))).complaint, "")
@@ -124,6 +128,9 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
            9009,        // an old queue had claims that no user wanted any more
            18752,       // a waiter looked later by a round trip that had been long
            206370,      // a greeting that came late made the pause after it longer
+           707975,      // lost writes brought back a claim that had left
+           705731,      // a member's lease ran out and was renewed
+           11444,       // a lease ran out while the connection for renewals opened slowly
        })
     EXPECT_EQ(play_redis(draw(seed)).complaint, "") << "seed " << seed;
 }

@@ -100,6 +100,8 @@ class connection final : public io::stream_user {
   void open(time_point now);  // unless it is open, or pauses
   bool is_ready() const noexcept { return state_ == state::ready; }
   bool is_down() const noexcept { return state_ == state::down; }
+  // Not ready yet, but the owner may have accepted the server.
+  bool is_introduced() const noexcept { return state_ == state::greeting && server().is_known(); }
   lane what() const noexcept { return lane_; }
   std::string& out() noexcept { return out_; }
   // In the order of what is written. Of several replies, the last one counts.

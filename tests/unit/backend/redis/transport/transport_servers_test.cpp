@@ -84,6 +84,19 @@ TEST_F(redis_transport_servers, connections_to_another_server_than_that_of_the_c
   EXPECT_TRUE(agrees());
 }
 
+TEST_F(redis_transport_servers, a_lane_that_is_not_ready_yet_leaves_the_server_before_too) {
+  have_three();
+  net.close(1);
+  net.time.advance(0ms);
+  ASSERT_EQ(introduce(3, "r1", "ha"), "CLIENT KILL ID 2");
+  net.close(0);
+  net.time.advance(0ms);
+  greet(4, "r2", "hb", "ha");
+  EXPECT_TRUE(is_ready(lane::commands));
+  net.reply(3, ":1\r\n");
+  EXPECT_FALSE(is_ready(lane::messages));
+}
+
 TEST_F(redis_transport_servers, a_master_that_was_replaced_is_refused_until_it_has_a_new_term) {
   open(one);
   greet(0, "r1", "ha");

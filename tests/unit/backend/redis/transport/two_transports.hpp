@@ -94,15 +94,20 @@ class two_transports : public testing::Test {
     const std::lock_guard guard(reactor.mutex());
     t.open(what, net.now());
   }
-  // Opens the n-th connection and answers its handshake.
-  void greet(std::size_t n, const std::string& run_id = "r1", const std::string& history = "h",
-             const std::string& before = "0") {
+  // Opens the n-th connection and says which server it has reached. Returns what is requested then.
+  std::string introduce(std::size_t n, const std::string& run_id, const std::string& history,
+                        const std::string& before = "0") {
     net.open(n);
     net.received(n);
     const std::string id = std::to_string(n + 1);
     net.reply(n, "+OK\r\n:" + id + "\r\n" + introduction(run_id, history, before));
     net.flush();
-    const std::string asked = commands_in(net.lines.at(n)->written);
+    return commands_in(net.lines.at(n)->written);
+  }
+  // Opens the n-th connection and answers its handshake.
+  void greet(std::size_t n, const std::string& run_id = "r1", const std::string& history = "h",
+             const std::string& before = "0") {
+    const std::string asked = introduce(n, run_id, history, before);
     if (!asked.starts_with("CLIENT KILL")) return;  // else older connections are to end first
     net.received(n);
     for (std::size_t at = 0; (at = asked.find("KILL", at)) != asked.npos; ++at)
