@@ -149,6 +149,21 @@ std::string a_master_that_follows_by_a_new_name_is_noticed() {
   return s.is_ready(lane::commands) ? "the client stays at the older master" : "";
 }
 
+std::string a_master_that_follows_an_older_one_again_is_left() {
+  three_lanes s;
+  s.net.close(0);
+  s.net.time.advance(0ms);
+  s.greet(3, "r2", "hb", "ha");
+  s.send();
+  s.net.reply(3, "+x\r\n");
+  const std::size_t before = s.net.lines.size();
+  s.net.time.advance(1200ms);
+  if (s.net.lines.size() > before) s.greet(s.net.lines.size() - 1, "r1", "ha");
+  if (!s.net.received(3).ends_with("INFO replication")) return "its own server is not asked again";
+  s.net.reply(3, redis::replication("ha", "0", "slave"));
+  return s.is_ready(lane::commands) ? "the client stays at the replica" : "";
+}
+
 std::string a_lane_without_a_run_id_is_where_the_messages_are() {
   lineage l;
   server_identity elsewhere;
@@ -214,6 +229,8 @@ constexpr scenario of_lineage[] = {
     {mutant::demoted_master_kept, "redis", a_replica_is_left},
     {mutant::name_not_probed, "redis", a_promotion_is_noticed_though_nothing_ends},
     {mutant::own_history_not_asked, "redis", a_master_that_follows_by_a_new_name_is_noticed},
+    {mutant::follower_of_returned_master_kept, "redis",
+     a_master_that_follows_an_older_one_again_is_left},
     {mutant::leases_unconfirmed, "redis", a_lease_is_confirmed_at_another_server},
     {mutant::leases_of_old_reign_kept, "redis",
      a_lease_is_confirmed_where_the_master_was_a_replica_meanwhile},

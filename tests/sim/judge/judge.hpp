@@ -148,6 +148,9 @@ class judge final : public observer {
     moment since{};
     moment until = moment::max();
   };
+  struct queueing {  // a claim that lost what it had been let in for queues again
+    moment first{}, last{};
+  };
   struct asking {
     int count = 0;
     moment since{};
@@ -172,7 +175,7 @@ class judge final : public observer {
     std::optional<moment> free_since;
     std::string idle;  // the claim that has it with no user inside
     moment idle_since{};
-    std::unordered_map<std::string, moment> queued_at;  // first, of shares and permits
+    std::unordered_map<std::string, queueing> queued_at;  // of shares and permits
     std::unordered_map<std::string, asking> asks;       // of those that are queued
     int lost_ahead = 0;  // most waiters that were lost, before one that is not, since it was free
     std::optional<moment> stalled_since;        // free or a lost holder's, while users wait

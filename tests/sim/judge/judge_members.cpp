@@ -1,6 +1,7 @@
 // The judge's view of locks that are shared, and of semaphores.
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "tests/sim/judge/judge.hpp"
 #include "tests/sim/machine/machine.hpp"
@@ -34,8 +35,13 @@ void judge::look_at_members(lock_state& l, const std::string& owner_before, cons
   members_changed(l, now, queue, owner_before, by);
   l.members = std::move(now);
   if (std::ranges::equal(l.line, queue)) return;
-  l.line.assign(queue.begin(), queue.end());
-  for (const std::string& id : l.line) l.queued_at.try_emplace(id, world_.time.now());
+  const std::vector<std::string> before =
+      std::exchange(l.line, std::vector<std::string>(queue.begin(), queue.end()));
+  for (const std::string& id : l.line) {
+    const moment at = world_.time.now();
+    queueing& mine = l.queued_at.try_emplace(id, queueing{at, at}).first->second;
+    if (std::ranges::find(before, id) == before.end()) mine.last = at;
+  }
 }
 
 void judge::members_changed(lock_state& l, const member_list& now, const queue_seen& queue,
@@ -97,11 +103,12 @@ void judge::came_in(lock_state& l, const std::string& id, const queue_seen& queu
   if (!was_in_line && world_.schedule.has(trouble::clock_back)) return;
   // Nor does this server know where it was queued at another one.
   if (!was_in_line && world_.schedule.has_two_servers_of_one_name()) return;
-  // A waiter that was let in, and has lost that before it knew of it, has its old place.
+  // A waiter that was let in, and has lost that before it knew of it, has its old place; one that
+  // does not know its old place has a new one.
   const auto mine = l.queued_at.find(id);
   const auto is_earlier = [&](const std::string& other) {
-    const moment theirs = l.queued_at.at(other);
-    const moment from = mine != l.queued_at.end() ? mine->second : world_.time.now();
+    const moment theirs = l.queued_at.at(other).last;
+    const moment from = mine != l.queued_at.end() ? mine->second.first : world_.time.now();
     return from - theirs < 1us;  // claims that arrive together have no order
   };
   for (const std::string& other : l.line) {

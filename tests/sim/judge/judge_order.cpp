@@ -28,7 +28,7 @@ void judge::judge_order(lock_state& l, const std::string& owner_before, const pi
   std::vector<std::string> line;
   for (const auto id : view_->queue_at(l.number)) {
     line.emplace_back(id);
-    l.queued_at.try_emplace(line.back(), world_.time.now());
+    l.queued_at.try_emplace(line.back(), queueing{world_.time.now(), world_.time.now()});
   }
   const bool is_changed = l.owner != owner_before || line != l.line;
   if (is_changed) l.asks.clear();

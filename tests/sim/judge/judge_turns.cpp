@@ -238,6 +238,8 @@ void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
 bool judge::judges_losses(const lock_state& l, const stay& s) const {
   const plan& p = world_.schedule;
   if (clock_leaps_ || p.has(trouble::other_bounds)) return false;
+  const auto stood = believes_until_.find(s.where);
+  if (stood != believes_until_.end() && s.lost_since && *s.lost_since < stood->second) return false;
   const bool is_old = p.has(trouble::restart_saved) || p.has(trouble::writes_lost);
   if (p.locks_are != kind::mutex && is_old) return false;
   if (p.servers == 1 || p.tick > 0ms) return true;

@@ -150,7 +150,7 @@ bool judge::has_user_inside(const lock_state& l, std::string_view id) const {
 
 // A claim that was withdrawn, and stays queued. Old data queue the claim of a holder again, which
 // leaves with its user; and what was queued when another server took over may have been withdrawn
-// at the server before.
+// at the server before. A late request of an old connection may queue one that has had the lock.
 void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
   if (!world_.judges(rule::ghost)) return;
   const moment now = world_.time.now();
@@ -158,7 +158,10 @@ void judge::judge_ghosts(lock_state& l, const std::vector<queued>& queue) {
   for (const queued& one : queue) {
     if (!one.of || one.is_lost_or_excused || one.of->client == contended) continue;
     const auto claims = std::ranges::count_if(queue, [&](const queued& other) {
-      return other.of == one.of && std::ranges::find(l.copied, other.id) == l.copied.end() &&
+      const bool is_late = world_.schedule.kill_forbidden &&
+                           l.released.contains(std::string(view_->claim_in(other.id)));
+      return other.of == one.of && !is_late &&
+             std::ranges::find(l.copied, other.id) == l.copied.end() &&
              !(may_have_old_data_ && has_user_inside(l, other.id));
     });
     if (claims > world_.users_waiting(l.number, *one.of)) contended = one.of->client;

@@ -167,8 +167,7 @@ void machine::resume() {
 bool machine::awaits_renewals() const {
   bool awaits = false;
   for (const auto& p : pipes_)
-    if (p->is_for_renewals())
-      awaits = p->is_opening() || p->was_refused() || (awaits && !p->is_sound());
+    if (p->is_for_renewals()) awaits = !p->is_sound();
   return awaits;
 }
 

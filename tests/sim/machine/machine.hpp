@@ -37,7 +37,7 @@ class machine final : public base::environment, private deed_gate {
   base::caller_driver* driver() noexcept { return closes_ ? &driver_ : nullptr; }
   void note_black_hole(int more) noexcept { black_holes_ += more; }
   bool is_connected() const;  // each connection that it needs leads to the server
-  bool awaits_renewals() const;  // the connection for them opens, or is to be replaced
+  bool awaits_renewals() const;  // it has had a connection for them, and has no sound one
   bool has_black_hole() const noexcept { return black_holes_ > 0; }  // among its connections
   void stop_process();
   void stop_with_its_clock();

@@ -203,10 +203,13 @@ void transport::on_probed(const server_identity& s, time_point now, event_queue&
       if (!std::exchange(is_confirmed_, true)) on_confirmed(now);
       return;
     case action::move: return leave(leads_on, now, events);
-    default:
-      if (lineage_.is_stranger(s)) ask_again(s, now);
-      return;
+    default: break;
   }
+  // A stranger may follow the commands' server by a name that this has drawn since. An operator may
+  // have returned to a master that was replaced, which the commands' server follows then.
+  const bool is_returned = s.role == server_role::master &&
+                           !base::planted(base::mutant::follower_of_returned_master_kept);
+  if (is_returned || lineage_.is_stranger(s)) ask_again(s, now);
 }
 
 // The commands' server described itself when its connection was made.
