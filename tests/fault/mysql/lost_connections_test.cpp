@@ -1,5 +1,4 @@
-// Connections whose statement was not answered, on a real server that starts again or whose clock is
-// set meanwhile.
+// Connections that were lost, on a real server that starts again or whose clock is set meanwhile.
 #include <system_error>
 #include <thread>
 #include <vector>

@@ -99,7 +99,7 @@ void transport::on_killed(const sql_reply& r, const reply_context& c) {
   if (kills_.empty()) return;
   if (kill_step_ == kill_step::pass) return finish_kill(false, c.now, c.events);
   if (kill_step_ == kill_step::look_up) return on_looked_up(r, c);
-  // Connections of the own user are listed.
+  // A user may kill its own connections.
   const bool is_of_another_user =
       kill_step_ == kill_step::kill_unlisted && r.error == error::not_owner_of_thread;
   const bool is_dead = r.error == error::no_such_thread || is_of_another_user;

@@ -28,9 +28,9 @@ constexpr std::string_view identifying[] = {"server_id", "server_uuid", "hostnam
 // A row that does not exist is locked by nothing, so that it can be created.
 constexpr std::string_view isolation_statement =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
-// UUID_SHORT() consists of the server's id, the second of its start and a counter of 24 bits. Unlike
-// Uptime it does not follow the server's clock. Where CONNECTION_ID() is not the id of the handshake,
-// a proxy has ids of its own.
+// UUID_SHORT() consists of the server's id, the second of its start and a counter of 24 bits. A
+// step of the server's clock does not change it. Where CONNECTION_ID() is not the id of the
+// handshake, a proxy numbers the connections itself.
 constexpr std::string_view own_row_query =
     "SELECT UUID_SHORT()>>24,CONNECTION_ID(),"
     "(SELECT HOST FROM information_schema.PROCESSLIST WHERE ID=CONNECTION_ID())";
