@@ -151,5 +151,17 @@ TEST_F(mysql_lost_connections, of_another_server_at_the_same_address_is_not_know
   expect_resolved(false);
 }
 
+TEST(mysql_ungreeted_connection, that_is_lost_leaves_nothing_to_be_killed) {
+  server_fixture t("named");
+  t.open();
+  t.acquire(false);
+  t.run([&](time_point now, event_queue& e) { t.connections.at(1)->events->on_open(now, e); });
+  t.cut(1);
+  t.pass(1ms);
+  EXPECT_EQ(t.statement(0), "");
+  EXPECT_TRUE(t.over.is_final(t.now()));
+  t.lock->cancel();
+}
+
 }  // namespace
 }  // namespace holdfast::mysql_unit
