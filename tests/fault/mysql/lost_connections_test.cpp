@@ -17,7 +17,7 @@ class mysql_lost_connections : public on_mariadb {};
 // The server's uptime follows its clock, and the start that UUID_SHORT() contains does not.
 TEST_F(mysql_lost_connections, are_killed_after_a_step_of_the_servers_clock) {
   mariadb_server stepped({.clock_shim = true});
-  const client mine = client::open(stepped.url() + "?op-timeout=1s&ttl=5m");
+  const client mine = client::open(stepped.url() + "?op-timeout=2s&ttl=5m");
   mine.mutex("job").acquire().release();
   mariadb_link stranger = stepped.link();
   stranger.query("BEGIN");
