@@ -181,6 +181,30 @@ static std::string a_kill_is_repeated() {
   return t.statement(1) == "KILL 100" ? "" : "the killed statement may still be committed";
 }
 
+// A connection with the id 100 is lost, and the server has been started again since.
+static void lose_with_the_server(server_fixture& t) {
+  t.open({.started = "7", .address = "client:1"});
+  t.acquire();
+  t.cut(0);
+  t.greet(1, {"read_only", "OFF"}, {.started = "8", .address = "client:2"});
+}
+
+static std::string a_strange_connection_is_not_killed() {
+  server_fixture t("row");
+  lose_with_the_server(t);
+  t.reply(1, rows({{"100", "client:3"}, {"101", "client:2"}}));
+  return t.awaits(1, "KILL") ? "it ends the connection of another client" : "";
+}
+
+static std::string another_server_proves_no_death() {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.cut(0);
+  t.greet(1, {"server_id", "2"});
+  return t.awaits(1, "KILL") ? "the first server may still execute the statement" : "";
+}
+
 static std::string an_overdue_statement_is_cut() {
   server_fixture t("row");
   t.open();
@@ -335,6 +359,8 @@ constexpr scenario all_of_mysql[] = {
     {mutant::demoted_mysql_kept, "mysql", a_demoted_primary_is_left},
     {mutant::lost_mysql_connection_not_killed, "mysql", a_lost_connection_is_killed_first},
     {mutant::kill_believed_at_once, "mysql", a_kill_is_repeated},
+    {mutant::strange_connection_killed, "mysql", a_strange_connection_is_not_killed},
+    {mutant::mysql_identity_ignored, "mysql", another_server_proves_no_death},
     {mutant::overdue_statement_awaited, "mysql", an_overdue_statement_is_cut},
     {mutant::row_taken_unexpired, "mysql", a_row_is_taken_once_it_has_expired},
     {mutant::row_members_ignored, "mysql", a_writer_respects_readers},

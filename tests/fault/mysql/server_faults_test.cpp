@@ -51,6 +51,19 @@ TEST_P(mysql_server_faults, a_killed_server_keeps_rows_and_frees_what_connection
   EXPECT_GT(next.token(), held.token());
 }
 
+// Each connection that was lost is known to be dead, however young it was.
+TEST_P(mysql_server_faults, after_a_restart_of_the_server_nothing_has_to_be_withdrawn) {
+  client mine = client::open(url("ttl=10m&close-timeout=20s"));
+  const lease held = mine.mutex("job").acquire();
+  server().restart();
+  EXPECT_TRUE(eventually([&] {
+    std::error_code ec;
+    const lease next = mine.mutex("next").try_acquire({}, ec);
+    return next.held();
+  }));
+  EXPECT_TRUE(mine.close());
+}
+
 // A holder in another process is stopped. Before the server frees the lock, its lease has ended:
 // held() is false from the first instruction on.
 TEST_P(mysql_server_faults, a_holder_that_is_stopped_beyond_the_lifetime_has_lost_the_lock) {

@@ -60,17 +60,16 @@ void draw_connections(plan& p, dice& d) {
 // An operator may break a row's lock; a replica has no named locks.
 bool is_of_rows(trouble t) noexcept { return t == trouble::broken || t == trouble::readonly; }
 
-bool is_start(trouble t) noexcept {
-  return t == trouble::restart || t == trouble::restart_saved || t == trouble::down ||
-         t == trouble::writes_lost;
+bool is_outage(trouble t) noexcept {
+  return t == trouble::restart_saved || t == trouble::down || t == trouble::writes_lost;
 }
 
-// Ids of connections begin again with each start, and clients know the starts of a server apart by
-// its uptime in seconds: one that starts twice within three of them is not played.
-void keep_one_start(plan& p) {
+// A server that is away for a while is away once in a schedule. It is restarted any number of
+// times: ids of connections begin again with each start.
+void keep_one_outage(plan& p) {
   bool has_one = false;
   std::erase_if(p.faults,
-                [&](const fault& f) { return is_start(f.what) && std::exchange(has_one, true); });
+                [&](const fault& f) { return is_outage(f.what) && std::exchange(has_one, true); });
 }
 
 bool has_locks_of(const played_strategy& s, kind k) noexcept {
@@ -100,11 +99,9 @@ plan on_mariadb(plan p, const played_strategy& s) {
            (s.is_of_connections() && is_of_rows(f.what)) ||
            (s.create_row && f.what == trouble::long_script);
   });
-  keep_one_start(p);
-  // A statement of which a part is late holds up the releases of other members behind it; and where
-  // the server's clock is set, its connection cannot be killed, since its uptime has changed.
-  const bool sets_clock = p.has(trouble::clock_forward) || p.has(trouble::clock_set);
-  if (p.locks_are != kind::mutex || sets_clock) p.parts_wait = false;
+  keep_one_outage(p);
+  // A statement of which a part is late holds up the releases of other members behind it.
+  if (p.locks_are != kind::mutex) p.parts_wait = false;
   return p;
 }
 

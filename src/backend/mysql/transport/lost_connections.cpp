@@ -1,7 +1,26 @@
 // Lost connections: each is killed by its id until the server no longer knows it. KILL returns
 // before the thread of the server has ended, so its success proves nothing.
+//
+// Ids begin again when a server starts. Whether an id still means the lost connection:
+//
+//   the server to which the KILL goes | the connection with that id  | effect
+//   ----------------------------------+------------------------------+-----------------------------
+//   another one                       | not looked up                | not killed, unverified
+//   the same one, the same start      | not looked up: the lost one  | KILL until it is unknown
+//   the same one, another start       | has another address          | the lost one is dead
+//                                     | has its address with a port  | KILL until it is unknown
+//                                     | has its address, no port     | not killed, unverified
+//                                     | is not listed                | KILL until it is unknown, or
+//                                     |                              | belongs to another user
+//   the same one, not known whether   | not looked up                | not killed, unverified
+//   the start is the same, and at     |                              |
+//   one end no address is known       |                              |
+//
+// A start that seems to be another one may be the same: 2^24 calls of UUID_SHORT() change it too.
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <string_view>
 
 #include "backend/mysql/transport/error_text.hpp"
 #include "backend/mysql/transport/statement.hpp"
@@ -18,8 +37,11 @@ namespace {
 
 // Longer than any statement was ever delayed by a network.
 constexpr duration late_statement_max = 2min;
-// Two readings of a server's uptime, which counts whole seconds, differ by less.
-constexpr duration same_start = 3s;
+// The own connection is in each complete list.
+constexpr std::string_view lookup_query =
+    "SELECT ID,HOST FROM information_schema.PROCESSLIST WHERE ID IN (?,CONNECTION_ID())";
+
+bool has_port(std::string_view address) noexcept { return address.find(':') != address.npos; }
 
 }  // namespace
 
@@ -35,40 +57,73 @@ void transport::add_kill(const session& s, time_point now) {
   if (std::ranges::any_of(kills_, is_known)) return;
   kills_.push_back({.id = s.id(),
                     .server = s.server(),
+                    .identity = s.identity(),
+                    .address = s.address(),
+                    .started = s.started(),
                     .connected_at = s.connected_at(),
-                    .booted = s.booted(),
                     .harmless_at = base::saturating_add(now, late_statement_max)});
   reactor_.wake_by(now);
 }
 
-// Ids begin again when a server starts, and this id may be a stranger's by then. A server that
-// started since has ended all connections of the one before.
+// What another server does not know may still be executed by the first one.
+transport::kill_step transport::first_step(const kill& k, const session& by) noexcept {
+  const bool is_known = k.identity == by.identity() || planted(mutant::mysql_identity_ignored);
+  if (by.server() != k.server || !is_known) return kill_step::pass;
+  if (k.started != 0 && k.started == by.started()) return kill_step::kill;
+  const bool have_addresses = !k.address.empty() && !by.address().empty();
+  return have_addresses ? kill_step::look_up : kill_step::pass;
+}
+
 void transport::send_kill(time_point now) {
   if (is_killing_) return;
   member* const m = free_member(lane::commands);
   if (!m) return;
   kill& k = kills_.front();
   if (k.tried_until == base::never) k.tried_until = now + 2 * where_.op_timeout;
-  const duration apart = m->connection->booted() - k.booted;
-  const bool is_same_place = m->connection->server() == k.server;
-  const bool is_other_server = !is_same_place || apart > same_start || apart < -same_start;
-  is_killing_ = true;
   m->forget_order();
-  const std::string statement =
-      is_other_server ? "DO 0" : bound("KILL ?", {static_cast<std::int64_t>(k.id)});
-  kills_other_server_ = is_other_server;
-  has_restarted_ = is_same_place && m->connection->booted() - same_start > k.connected_at;
-  m->connection->execute(statement, kills_by_, now, base::saturating_add(now, where_.op_timeout));
+  run_kill(*m->connection, first_step(k, *m->connection), now);
+}
+
+void transport::run_kill(session& by, kill_step step, time_point now) {
+  is_killing_ = true;
+  kill_step_ = step;
+  const std::string_view text = step == kill_step::pass      ? "DO 0"
+                                : step == kill_step::look_up ? lookup_query
+                                                             : "KILL ?";
+  const auto id = static_cast<std::int64_t>(kills_.front().id);
+  run(by, bound(text, {id}), kills_by_, now);
 }
 
 void transport::on_killed(const sql_reply& r, const reply_context& c) {
   is_killing_ = false;
   if (kills_.empty()) return;
-  if (kills_other_server_) return finish_kill(has_restarted_, c.now, c.events);
-  if (r.error == error::no_such_thread || planted(mutant::kill_believed_at_once))
-    return finish_kill(true, c.now, c.events);
+  if (kill_step_ == kill_step::pass) return finish_kill(false, c.now, c.events);
+  if (kill_step_ == kill_step::look_up) return on_looked_up(r, c);
+  // A user may kill its own connections.
+  const bool is_of_another_user =
+      kill_step_ == kill_step::kill_unlisted && r.error == error::not_owner_of_thread;
+  const bool is_dead = r.error == error::no_such_thread || is_of_another_user;
+  if (is_dead || planted(mutant::kill_believed_at_once)) return finish_kill(true, c.now, c.events);
   const bool goes_on = r.is_ok() && c.now < kills_.front().until();
   if (!goes_on) finish_kill(false, c.now, c.events);
+}
+
+// One that is not listed may be ending (MySQL), so that only KILL can report that it has ended.
+void transport::on_looked_up(const sql_reply& r, const reply_context& c) {
+  const kill& k = kills_.front();
+  const auto listed = [&](std::uint64_t id) {
+    std::optional<std::string_view> out;
+    for (std::size_t i = 0; i < r.rows.size(); ++i)
+      if (r.number(i, 0) == static_cast<std::int64_t>(id)) out = r.cell(i, 1);
+    return out;
+  };
+  if (listed(c.on.id()) != c.on.address()) return finish_kill(false, c.now, c.events);
+  const std::optional<std::string_view> found = listed(k.id);
+  const bool is_other = found && (k.id == c.on.id() || *found != k.address);
+  if (is_other && !planted(mutant::strange_connection_killed))
+    return finish_kill(true, c.now, c.events);
+  if (found && !has_port(k.address)) return finish_kill(false, c.now, c.events);
+  run_kill(c.on, found ? kill_step::kill : kill_step::kill_unlisted, c.now);
 }
 
 // An outage takes no time from the KILLs after it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -21,11 +22,18 @@ constexpr std::string_view greeting_query =
     "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'max_connections', 'wait_timeout', "
     "'idle_transaction_timeout', 'idle_readonly_transaction_timeout', "
     "'idle_write_transaction_timeout', 'tcp_keepalive_time', 'tcp_keepalive_interval', "
-    "'tcp_keepalive_probes')";
+    "'tcp_keepalive_probes', 'server_id', 'server_uuid', 'hostname', 'datadir')";
+// A server that takes the place of another one differs in one of them. MariaDB has no server_uuid.
+constexpr std::string_view identifying[] = {"server_id", "server_uuid", "hostname", "datadir"};
 // A row that does not exist is locked by nothing, so that it can be created.
 constexpr std::string_view isolation_statement =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
-constexpr std::string_view uptime_query = "SHOW GLOBAL STATUS LIKE 'Uptime'";
+// UUID_SHORT() consists of the server's id, the second of its start and a counter of 24 bits. A
+// step of the server's clock does not change it. Where CONNECTION_ID() is not the id of the
+// handshake, a proxy numbers the connections itself.
+constexpr std::string_view own_row_query =
+    "SELECT UUID_SHORT()>>24,CONNECTION_ID(),"
+    "(SELECT HOST FROM information_schema.PROCESSLIST WHERE ID=CONNECTION_ID())";
 
 std::int64_t seconds_of(duration d) noexcept {
   return std::max<std::int64_t>(1, std::chrono::duration_cast<seconds>(d).count());
@@ -101,7 +109,9 @@ void session::on_reply(const sql_reply& r, time_point now, event_queue& events) 
 }
 
 void session::on_greeting_reply(const sql_reply& r, time_point now, event_queue& events) {
-  if (!r.is_ok()) return refuse(explain(r.error, r.text));
+  // A server that does not list its connections can be used.
+  const bool is_needed = greeted_ < 2 || ends_connection(r.error);
+  if (!r.is_ok() && is_needed) return refuse(explain(r.error, r.text));
   if (lane_ == lane::pinned && greeted_ == 0 && !std::exchange(has_isolation_, true))
     return send(std::string(isolation_statement), now);
   switch (greeted_++) {
@@ -111,10 +121,10 @@ void session::on_greeting_reply(const sql_reply& r, time_point now, event_queue&
       if (is_read_only_ && !planted(mutant::read_only_mysql_believed))
         return refuse({errc::unavailable,
                        "the server is read-only, as a replica is; name the primary in the URL"});
-      return send(std::string(uptime_query), now);
+      return send(std::string(own_row_query), now);
     default: break;
   }
-  booted_ = sent_at_ - seconds{r.number(0, 1)};
+  read_own_row(r);
   was_greeted_ = true;
   state_ = state::idle;
   due_ = base::never;
@@ -136,6 +146,8 @@ void session::read_variables(const sql_reply& r) {
     if (name == "tcp_keepalive_time") time = number;
     if (name == "tcp_keepalive_interval") interval = number;
     if (name == "tcp_keepalive_probes") probes = number;
+    if (std::ranges::find(identifying, name) != std::end(identifying))
+      identity_.append(name).append("=").append(r.cell(i, 1)).append(" ");
   }
   if (lane_ == lane::pinned && !planted(mutant::idle_transaction_ignored))
     wait = std::min(wait, in_transaction);
@@ -143,6 +155,11 @@ void session::read_variables(const sql_reply& r) {
   const bool is_shorter = time > 0 && kept_alive < wait && where_.servers[server_].path.empty();
   idle_timeout_ =
       seconds{is_shorter && !planted(mutant::short_keepalive_ignored) ? kept_alive : wait};
+}
+
+void session::read_own_row(const sql_reply& r) {
+  started_ = r.number(0, 0);
+  if (r.number(0, 1) == static_cast<std::int64_t>(id_)) address_ = r.cell(0, 2);
 }
 
 void session::retire(failure why) {

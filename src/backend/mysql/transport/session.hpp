@@ -1,5 +1,6 @@
 // One connection of a client, from its greeting on: what it executes now, and since when.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,8 +58,13 @@ class session final : private connection_events {
   time_point due() const noexcept { return due_; }  // never: nothing is awaited
   std::uint64_t id() const noexcept { return id_; }
   time_point connected_at() const noexcept { return connected_at_; }
-  // When the server started, on this machine's clock; within seconds.
-  time_point booted() const noexcept { return booted_; }
+  // Of the server: a text that is the same after each of its starts.
+  const std::string& identity() const noexcept { return identity_; }
+  // The start of the server, as its UUID_SHORT() contains it; 0: unknown.
+  std::int64_t started() const noexcept { return started_; }
+  // The client's end, as the server lists it: a host and a port, or for a Unix socket a host that
+  // all its connections have in common. Empty: the server does not list this connection.
+  const std::string& address() const noexcept { return address_; }
   // The server keeps an idle connection at least for so long after its last reply.
   duration idle_timeout() const noexcept { return idle_timeout_; }
   std::int64_t max_connections() const noexcept { return max_connections_; }  // of the server
@@ -75,6 +81,7 @@ class session final : private connection_events {
   void on_greeting_reply(const sql_reply&, time_point now, event_queue&);
   std::string settings_statement() const;
   void read_variables(const sql_reply&);
+  void read_own_row(const sql_reply&);
   void refuse(failure);
 
   session_host& host_;
@@ -89,7 +96,9 @@ class session final : private connection_events {
   bool was_greeted_ = false, was_cut_ = false;
   bool is_read_only_ = false;
   time_point sent_at_{}, due_ = base::never;
-  time_point connected_at_{}, booted_{};
+  time_point connected_at_{};
+  std::string identity_, address_;
+  std::int64_t started_ = 0;
   duration idle_timeout_{};
   std::int64_t max_connections_ = 0;
   std::uint64_t id_ = 0;

@@ -307,7 +307,8 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
   // It holds no lock, and the server closes a connection that is idle for long.
   const bool is_spare = l == lane::pinned && s.was_greeted() && !m.is_pinned;
   const bool was_choice = !primary_ && l == lane::commands && !s.was_greeted();
-  const bool leaves_something = l == lane::pinned ? !is_spare : s.was_cut();
+  // A claim gets a connection after its greeting, which changes nothing on the server.
+  const bool leaves_something = l == lane::pinned ? m.is_pinned : s.was_cut();
   if (was_there && leaves_something) add_kill(s, now);
   const std::unique_ptr<session> last = std::move(m.connection);
   std::erase_if(of(l).members, [](const member& each) { return !each.connection; });

@@ -7,6 +7,7 @@
 //                                 | and a connection is opened, up to the bound of the lane
 //   a connection is lost          | the outcome of its statement is unknown; the connection is
 //                                 | killed by its id until the server no longer knows it
+//                                 | (lost_connections.cpp)
 //   a reply is overdue            | the connection is given up, as if it was lost
 //   a connection cannot be opened | the next attempt follows after a pause, longer each time
 //
@@ -158,11 +159,19 @@ class transport final : private session_host, private io::reactor_user {
   struct kill {  // of a lost connection
     std::uint64_t id = 0;
     std::size_t server = 0;
-    time_point connected_at{}, booted{};
+    std::string identity, address;  // of its server, and its own there
+    std::int64_t started = 0;       // the start of its server
+    time_point connected_at{};
     time_point harmless_at{};              // nothing that it has sent arrives later
     time_point tried_until = base::never;  // once a KILL was sent
 
     time_point until() const noexcept { return std::min(harmless_at, tried_until); }
+  };
+  enum class kill_step : unsigned char {
+    pass,           // nothing is killed: that id may mean another connection
+    look_up,        // the address of the connection with that id
+    kill,           // it is the lost one
+    kill_unlisted,  // the server lists none with that id
   };
   class kill_handler final : public statement_handler {
    public:
@@ -216,8 +225,11 @@ class transport final : private session_host, private io::reactor_user {
   void end_choice(const std::vector<session*>& writable, time_point now, event_queue&);
   failure no_primary(const std::vector<session*>& writable) const;
   void leave_primary(time_point now) noexcept;
+  static kill_step first_step(const kill&, const session& by) noexcept;
   void send_kill(time_point now);
+  void run_kill(session& by, kill_step, time_point now);
   void on_killed(const sql_reply&, const reply_context&);
+  void on_looked_up(const sql_reply&, const reply_context&);
   void on_kill_cut() noexcept;
   void finish_kill(bool is_certain, time_point now, event_queue&);
   void add_kill(const session&, time_point now);
@@ -241,11 +253,10 @@ class transport final : private session_host, private io::reactor_user {
   time_point choose_until_ = base::never;  // never: no choice is under way
   std::vector<failure> troubles_;          // choosing: why a server is none; by the server
   std::deque<kill> kills_;
-  bool is_probing_ = false;          // a probe awaits its reply
-  bool is_killing_ = false;          // a KILL awaits its reply
-  bool kills_other_server_ = false;  // its id is of another server, so it was not sent
-  bool has_restarted_ = false;       // that server, since the connection was opened
-  time_point unverified_until_{};    // a lost connection may execute something until then
+  bool is_probing_ = false;                // a probe awaits its reply
+  bool is_killing_ = false;                // a statement for the first of them awaits its reply
+  kill_step kill_step_ = kill_step::pass;  // of that statement
+  time_point unverified_until_{};          // a lost connection may execute something until then
   bool was_ready_ = false;
   std::optional<failure> refused_;  // opening: why no connection can be opened
   time_point out_since_ = base::never;

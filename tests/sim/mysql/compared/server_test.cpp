@@ -1,6 +1,7 @@
 // The model of MariaDB does with connections, transactions and named locks as the real one does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -331,6 +332,41 @@ TEST_F(mysql_server_model, a_killed_connection_is_not_known_any_more) {
     }
   }
   EXPECT_EQ(both.execute(a, "KILL " + std::to_string(b))->error, error);
+}
+
+TEST_F(mysql_server_model, a_connection_is_listed_with_its_address_until_it_has_ended) {
+  server_pair both;
+  const std::uint64_t a = both.connect(), b = both.connect();
+  testkit::mariadb_link real_a = both.link(), real_b = both.link();
+  const std::string own_row =
+      "SELECT UUID_SHORT()>>24,CONNECTION_ID(),"
+      "(SELECT HOST FROM information_schema.PROCESSLIST WHERE ID=CONNECTION_ID())";
+  const auto list_of = [](std::uint64_t id) {
+    return "SELECT ID,HOST FROM information_schema.PROCESSLIST WHERE ID IN (" + std::to_string(id) +
+           ",CONNECTION_ID())";
+  };
+  const auto model = both.execute(b, own_row)->rows.at(0), real = real_b.query(own_row).rows.at(0);
+  EXPECT_EQ(both.execute(a, own_row)->rows.at(0).at(0), model.at(0));
+  EXPECT_EQ(real_a.query(own_row).rows.at(0).at(0), real.at(0));
+  EXPECT_EQ(model.at(1), std::to_string(b));
+  EXPECT_EQ(real.at(1), std::to_string(real_b.id()));
+  for (const auto& row : {model, real}) EXPECT_NE(row.at(2)->find(':'), std::string::npos);
+  const sql_row_seen of_model{model.at(1), model.at(2)}, of_real{real.at(1), real.at(2)};
+  auto listed_by_model = both.execute(a, list_of(b))->rows;
+  auto listed = real_a.query(list_of(real_b.id())).rows;
+  EXPECT_EQ(listed_by_model.size(), 2u);
+  EXPECT_EQ(listed.size(), 2u);
+  EXPECT_EQ(std::ranges::count(listed_by_model, of_model), 1);
+  EXPECT_EQ(std::ranges::count(listed, of_real), 1);
+  both.execute(a, "KILL " + std::to_string(b));
+  both.end_killed();
+  const std::string kill = "KILL " + std::to_string(real_b.id());
+  while (real_a.error_of(kill) != testkit::sql_unknown_thread) std::this_thread::sleep_for(1ms);
+  listed_by_model = both.execute(a, list_of(b))->rows;
+  listed = real_a.query(list_of(real_b.id())).rows;
+  EXPECT_EQ(std::ranges::count(listed_by_model, of_model), 0);
+  EXPECT_EQ(std::ranges::count(listed, of_real), 0);
+  EXPECT_EQ(listed_by_model.size(), listed.size());
 }
 
 }  // namespace

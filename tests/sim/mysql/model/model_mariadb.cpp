@@ -51,7 +51,9 @@ std::string arguments(sql_words& w) {
 }  // namespace
 
 std::uint64_t model_mariadb::connect(time_us now) {
-  sessions_[++last_id_].idle_since = now;
+  session& made = sessions_[++last_id_];
+  made.idle_since = now;
+  made.address = "client:" + std::to_string(++last_port_);
   return last_id_;
 }
 
@@ -109,8 +111,10 @@ bool model_mariadb::run_session(std::uint64_t id, std::string_view statement, ti
     set_variables(c, statement);
   } else if (begins(statement, "SHOW VARIABLES")) {
     out = variables(c);
-  } else if (begins(statement, "SHOW GLOBAL STATUS")) {
-    out = one_row({"Uptime", std::to_string((wall_() - started_) / us_per_s)});
+  } else if (begins(statement, "SELECT UUID_SHORT()>>24,CONNECTION_ID()")) {
+    out = one_row({std::to_string(draw_number() >> 24), std::to_string(id), c.address});
+  } else if (begins(statement, "SELECT ID,HOST FROM information_schema.PROCESSLIST")) {
+    out = listed(id, statement);
   } else if (begins(statement, "SELECT @@read_only")) {
     out = one_row({is_read_only_ ? "1" : "0"});
   } else if (begins(statement, "START TRANSACTION")) {
@@ -143,7 +147,18 @@ model_reply model_mariadb::variables(const session& c) const {
   model_reply out;
   out.rows = {{"max_connections", "151"},
               {"read_only", is_read_only_ ? "ON" : "OFF"},
+              {"server_id", "1"},
               {"wait_timeout", std::to_string(c.idle_timeout / us_per_s)}};
+  return out;
+}
+
+// Those with the ids of ... ID IN (id,CONNECTION_ID()).
+model_reply model_mariadb::listed(std::uint64_t by, std::string_view statement) const {
+  std::uint64_t whom = 0;
+  std::from_chars(&statement[statement.find('(') + 1], statement.data() + statement.size(), whom);
+  model_reply out;
+  for (const auto& [id, c] : sessions_)
+    if (id == by || id == whom) out.rows.push_back({std::to_string(id), c.address});
   return out;
 }
 

@@ -102,6 +102,7 @@ class model_mariadb {
     std::vector<sql_cells> before{};  // its rows, as they were when it was locked
   };
   struct session {
+    std::string address;
     bool commits = true;  // each statement
     bool is_read_committed = false;
     bool is_in_transaction = false;
@@ -121,6 +122,7 @@ class model_mariadb {
   bool run_named(std::uint64_t id, const std::string& statement, time_us now);
   void get_lock(std::uint64_t id, sql_words&, const wait& as, time_us now);
   void kill(std::uint64_t by, std::uint64_t whom, time_us now);
+  model_reply listed(std::uint64_t by, std::string_view statement) const;
   void set_variables(session&, std::string_view statement);
   model_reply variables(const session&) const;
   std::int64_t draw_number();
@@ -148,6 +150,7 @@ class model_mariadb {
   std::vector<std::uint64_t> dying_;
   std::list<std::uint64_t> waiting_;  // for rows, in the order of their statements
   std::uint64_t last_id_ = 0;
+  int last_port_ = 0;               // of a client
   std::int64_t numbers_drawn_ = 0;  // by UUID_SHORT()
   std::uint64_t row_locks_made_ = 0;
   std::map<std::uint64_t, std::uint64_t> numbered_;

@@ -13,7 +13,7 @@ class mysql_backend : public testing::Test {
       run([](time_point now, event_queue& e, auto& c) { c.events->on_open(now, e); });
       reply({});
       reply(rows({{"wait_timeout", "30"}, {"read_only", "OFF"}}));
-      reply(rows({{"Uptime", "100"}}));
+      reply(rows({{"7", "100", "client:1"}}));
       while (statement().starts_with("SELECT name")) reply({});
     };
     client.connect({});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,12 @@ inline sql_reply granted_row(std::uint64_t number) {
   return out;
 }
 
+// What a connection reads of itself when it is greeted.
+struct own_row {
+  std::string started = "7";             // the start of the server
+  std::optional<std::string> address{};  // {}: the server does not list it
+};
+
 class told final : public seam::claim_sink {
  public:
   void on_granted(const seam::grant& g) override {
@@ -121,9 +128,9 @@ class server_fixture {
   }
 
   // Opens the client, and a claim on "job". Of several servers the first is the primary.
-  void open() {
+  void open(const own_row& own = {}) {
     net.while_blocked = [&] {
-      greet(0);
+      greet(0, {"read_only", "OFF"}, own);
       for (std::size_t i = 1; i < terms.servers.size(); ++i) greet(i, {"read_only", "ON"});
       close_requested();
       while (connections[0]->statement.starts_with("SELECT name")) reply(0, {});
@@ -155,13 +162,13 @@ class server_fixture {
     return out;
   }
   void greet(std::size_t i, const mysql::sql_row& extra = {"read_only", "OFF"},
-             const std::string& uptime_s = "100") {
+             const own_row& own = {}) {
     run([&](time_point now, event_queue& e) { connections[i]->events->on_open(now, e); });
     reply(i, {});
     if (awaits(i, "ISOLATION LEVEL")) reply(i, {});
     reply(i, rows({{"wait_timeout", "30"}, extra}));
-    if (connections[i]->statement.starts_with("SHOW GLOBAL"))
-      reply(i, rows({{"Uptime", uptime_s}}));
+    if (connections[i]->statement.starts_with("SELECT UUID_SHORT()"))
+      reply(i, rows({{own.started, std::to_string(connections[i]->id), own.address}}));
   }
   void reply(std::size_t i, const sql_reply& r) {
     connections[i]->statement.clear();

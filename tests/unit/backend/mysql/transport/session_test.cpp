@@ -62,7 +62,15 @@ class mysql_session : public testing::Test {
     sql_reply of_server;
     of_server.rows = std::move(variables);
     reply(of_server);
-    if (statement().starts_with("SHOW GLOBAL")) reply(rows({{"Uptime", "100"}}));
+    if (statement() == own_row_query) reply(rows({{"7", "100", "client:1"}}));
+    return s;
+  }
+  // The server has replied to the rest of the greeting.
+  session& await_own_row() {
+    session& s = open(lane::commands);
+    reply({});
+    reply(rows({{"wait_timeout", "600"}}));
+    EXPECT_EQ(statement(), own_row_query);
     return s;
   }
   void reply(const sql_reply& r) {
@@ -75,6 +83,9 @@ class mysql_session : public testing::Test {
     state().events->on_closed({errc::unavailable, why}, now, events);
   }
 
+  static constexpr const char* own_row_query =
+      "SELECT UUID_SHORT()>>24,CONNECTION_ID(),"
+      "(SELECT HOST FROM information_schema.PROCESSLIST WHERE ID=CONNECTION_ID())";
   mysql::endpoint where;
   noted_host host;
   noted_handler handler;
@@ -114,7 +125,7 @@ TEST_F(mysql_session, sets_no_timeout_below_one_second) {
   EXPECT_NE(statement().find("innodb_lock_wait_timeout=1,"), std::string::npos) << statement();
 }
 
-TEST_F(mysql_session, is_greeted_after_its_settings_the_variables_and_the_uptime) {
+TEST_F(mysql_session, is_greeted_after_its_settings_the_variables_and_its_own_row) {
   session& s = open(lane::commands);
   EXPECT_EQ(s.id(), 100u);
   EXPECT_EQ(s.connected_at(), now);
@@ -122,14 +133,49 @@ TEST_F(mysql_session, is_greeted_after_its_settings_the_variables_and_the_uptime
   reply({});
   EXPECT_TRUE(statement().starts_with("SHOW VARIABLES WHERE")) << statement();
   reply(rows({{"wait_timeout", "600"}, {"max_connections", "151"}}));
-  EXPECT_EQ(statement(), "SHOW GLOBAL STATUS LIKE 'Uptime'");
+  EXPECT_EQ(statement(), own_row_query);
   EXPECT_FALSE(s.is_greeted());
-  reply(rows({{"Uptime", "100"}}));
+  reply(rows({{"7", "100", "client:1"}}));
   EXPECT_EQ(host.take(), "greeted ");
   EXPECT_TRUE(s.is_idle() && s.is_greeted() && s.was_greeted() && !s.is_busy());
-  EXPECT_EQ(s.booted(), now - 100s);
+  EXPECT_EQ(s.started(), 7);
+  EXPECT_EQ(s.address(), "client:1");
   EXPECT_EQ(s.max_connections(), 151);
   EXPECT_EQ(s.due(), base::never);
+}
+
+TEST_F(mysql_session, has_no_address_where_the_server_does_not_list_it) {
+  session& s = await_own_row();
+  reply(rows({{"7", "100", std::nullopt}}));
+  EXPECT_EQ(s.started(), 7);
+  EXPECT_EQ(s.address(), "");
+}
+
+TEST_F(mysql_session, has_no_address_behind_a_proxy_with_ids_of_its_own) {
+  session& s = await_own_row();
+  reply(rows({{"7", "5", "proxy:1"}}));
+  EXPECT_EQ(s.address(), "");
+}
+
+TEST_F(mysql_session, is_greeted_by_a_server_that_lists_no_connections) {
+  session& s = await_own_row();
+  reply(error(1109));
+  EXPECT_EQ(host.take(), "greeted ");
+  EXPECT_EQ(s.started(), 0);
+  EXPECT_EQ(s.address(), "");
+}
+
+TEST_F(mysql_session, is_not_greeted_by_a_server_that_ends_it_meanwhile) {
+  (void)await_own_row();
+  reply(error(1927));
+  EXPECT_TRUE(state().closes);
+  EXPECT_EQ(host.take(), "");
+}
+
+TEST_F(mysql_session, has_the_identity_of_its_server) {
+  EXPECT_EQ(greet(lane::commands, {{"server_id", "3"}, {"hostname", "db"}}).identity(),
+            "server_id=3 hostname=db ");
+  EXPECT_EQ(greet(lane::commands).identity(), "");
 }
 
 TEST_F(mysql_session, of_a_claim_reads_committed_rows_alone) {

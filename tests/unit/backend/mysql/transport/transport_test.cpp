@@ -53,7 +53,7 @@ TEST(mysql_transport, an_outage_takes_no_time_from_the_kills_after_it) {
   EXPECT_NE(t.sink.take(), "") << "the attempt is given up";
   t.close_requested();
   const std::size_t last = t.connections.size() - 1;
-  t.greet(last, {"read_only", "OFF"}, std::to_string(100 + 3 * op_timeout / 1s));
+  t.greet(last);
   EXPECT_EQ(t.statement(last), "KILL 100");
   t.reply(last, {});
   EXPECT_EQ(t.statement(last), "KILL 100");
@@ -62,18 +62,6 @@ TEST(mysql_transport, an_outage_takes_no_time_from_the_kills_after_it) {
   EXPECT_FALSE(t.s->is_settled());
   t.reply(last, {});
   EXPECT_TRUE(t.s->is_settled());
-}
-
-TEST(mysql_transport, a_connection_of_another_server_is_not_killed_by_its_id) {
-  server_fixture t("row");
-  t.open();
-  t.acquire();
-  t.cut(0);
-  t.net.time.freeze(1h);  // it started an hour later than the one before
-  t.greet(1);
-  EXPECT_EQ(t.statement(1), "DO 0");
-  t.reply(1, {});
-  EXPECT_TRUE(t.awaits(1, "UPDATE"));
 }
 
 TEST(mysql_transport, a_connection_that_was_lost_while_idle_is_opened_anew) {
@@ -209,25 +197,6 @@ TEST(mysql_transport, another_server_is_chosen_when_the_primary_is_lost) {
   EXPECT_EQ(t.statement(3), "DO 0") << "the id of the lost connection means another one here";
   t.reply(3, {});
   EXPECT_TRUE(t.awaits(3, "UPDATE"));
-}
-
-// Two readings of one uptime, which counts whole seconds, may differ.
-TEST(mysql_transport, a_server_is_the_same_while_its_start_differs_by_three_seconds_at_most) {
-  const std::pair<const char*, const char*> sent[] = {{"97", "KILL 100"},
-                                                      {"96", "DO 0"},
-                                                      {"103", "KILL 100"},
-                                                      {"104", "DO 0"}};
-  for (const auto& [uptime, statement] : sent) {
-    server_fixture t("row");
-    t.open();
-    t.acquire();
-    t.cut(0);
-    t.greet(1, {"read_only", "OFF"}, uptime);
-    EXPECT_EQ(t.statement(1), statement) << uptime;
-    t.reply(1, error(1094));
-    ASSERT_TRUE(t.awaits(1, "UPDATE")) << uptime;
-    t.reply(1, granted_row(5));
-  }
 }
 
 TEST(mysql_transport, a_connection_that_cannot_be_killed_is_not_killed_again) {
