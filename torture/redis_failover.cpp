@@ -49,8 +49,8 @@ void rest(dice& d) { std::this_thread::sleep_for(d.between(20ms, 1s)); }
 class sentinel final : public deployment {
  public:
   // `excuse`: how long after a failover two may hold. With replicas=majority too after one of a
-  // master that runs, or that goes on soon: until the sentinels have moved the other replica, it
-  // confirms the replies of the former master.
+  // master that runs, goes on soon or restarts soon: until the sentinels have moved the other
+  // replica, it confirms the replies of the former master.
   sentinel(std::string options, std::chrono::milliseconds excuse)
       : options_(failover_terms + std::move(options)), excuse_(excuse) {
     for (redis_server* each : servers()) links_.emplace_back(each->port());
@@ -79,7 +79,7 @@ class sentinel final : public deployment {
                      rest(d);
                      former.start();
                    },
-                   excuse_});
+                   failover_excuse});
     all.push_back({"master.emptied",
                    [this](dice& d) {
                      redis_server& former = all_.master();

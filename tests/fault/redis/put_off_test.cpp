@@ -7,7 +7,7 @@
 namespace holdfast::redis_test {
 namespace {
 
-constexpr const char* options = "?op-timeout=5s&ttl=6s&retry-base=2ms";
+constexpr const char* slow_renewals = "?op-timeout=5s&ttl=6s&retry-base=2ms";
 constexpr auto longer_than_op_timeout = 5500ms;
 
 struct put_off {  // how a server comes to put requests off, and how that ends
@@ -25,8 +25,8 @@ void expect_told(const std::string& said, const told& t) {
 
 TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_gets_an_error) {
   redis_server server({.config = {"save 3600 1"}});
-  const auto c = client::open(server.url() + options);
-  const auto other = client::open(server.url() + options);
+  const auto c = client::open(server.url() + slow_renewals);
+  const auto other = client::open(server.url() + slow_renewals);
   GetParam().begin(server);
   waiting_thread waiter(c);
   const auto wanted = other.mutex("y");

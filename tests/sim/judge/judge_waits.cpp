@@ -37,7 +37,8 @@ void judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
   const moment since = p.users == 1 ? asked : 0ns;
   // A client that needs longer to connect than it has before the end is not judged.
   const bool is_slow = p.slow_share > 0 || p.parts_wait || p.has(trouble::pause) ||
-                       p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole);
+                       p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole) ||
+                       p.has(trouble::slow_connects) || p.has(trouble::half_greetings);
   if (!is_slow && !p.had_outage_of(p.outage_timeout, since, world_.time.now()))
     world_.complain(rule::given_up, "a waiter was refused in a shorter outage: " + why.text);
 }

@@ -57,6 +57,13 @@ void excuses::answered(const machine& m) {
   mine.recovered = std::min(mine.recovered, now + world_.round_trips());
 }
 
+void excuses::stood(const machine& m, moment since) {
+  count();
+  const auto found = of_clients_.find(&m);
+  if (found == of_clients_.end() || since >= found->second.end()) return;
+  found->second.limit += world_.time.now() - since;
+}
+
 void excuses::advance() {
   count();
   const moment now = world_.time.now();

@@ -29,6 +29,7 @@ class excuses {
   // it has no sound connection.
   void add(const machine&, moment ends, moment until, bool hit);
   void answered(const machine&);
+  void stood(const machine&, moment since);  // its clock, until now: its pauses are as much longer
   void advance();  // after each event
   void end_all();  // of these, none counts from now on
 

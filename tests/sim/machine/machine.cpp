@@ -155,6 +155,7 @@ void machine::resume() {
   if (pauses_ == 0 || --pauses_ > 0) return;
   if (stands_since_) {
     stood_ += true_now() - *stands_since_;
+    world_.excused.stood(*this, *stands_since_);
     stands_since_.reset();
     world_.watch->went_on(*this);
   }
