@@ -299,6 +299,27 @@ TEST_F(redlock, steps_of_three_of_five_clocks_admit_two_and_the_guard_refuses_th
   EXPECT_EQ(resource.command({"GET", "value"}).text, "of the second holder");
 }
 
+// The third server was down at the grant, and votes when it is back: one step makes a majority
+// without the lock.
+TEST_F(redlock, a_step_of_one_of_two_clocks_with_the_lock_admits_two_when_the_third_is_back) {
+  redlock_servers s(3, redlock_servers::history::long_running, with_steps);
+  s[2].kill_hard();
+  const auto c = open(s, "&ttl=50s");
+  const auto first = c.mutex("x").acquire({.renew = renewal::manual});
+  s[0].set_clock(1h);
+  std::error_code ec;
+  EXPECT_FALSE(open(s).mutex("x").try_acquire(ec)) << "with one vote";
+  s[2].start();
+  const auto other = open(s);
+  lease second;
+  EXPECT_TRUE(eventually([&] {
+    second = other.mutex("x").try_acquire(ec);
+    return second.held();
+  }));
+  EXPECT_TRUE(first.held());
+  EXPECT_GT(second.token(), first.token());
+}
+
 TEST_F(redlock, links_that_are_cut_at_random_lose_no_exclusion) {
   redlock_servers s(5);
   std::deque<tcp_proxy> links;
