@@ -1,6 +1,7 @@
 // Redlock on real servers: dead, slow, restarted, refusing and cut masters.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 #include "fixture.hpp"
@@ -234,6 +235,45 @@ TEST_F(redlock, opening_fails_where_a_majority_does_not_permit_info) {
   EXPECT_EQ(t.code, errc::no_quorum);
   EXPECT_THAT(t.text, HasSubstr("NOPERM"));
   EXPECT_LT(t.took, 4s);
+}
+
+// A URL has one password for all servers.
+TEST_F(redlock, a_server_with_another_password_has_no_vote_and_is_named) {
+  redlock_servers s(5, redlock_servers::history::long_running,
+                    {.durable = true, .password = "secret"});
+  s[4].command({"CONFIG", "SET", "requirepass", "another"});
+  const std::string terms = "&password=secret",
+                    refused = "127.0.0.1:" + std::to_string(s[4].port());
+  const auto c = open(s, terms), other = open(s, terms);
+  auto held = c.mutex("x").acquire();
+  EXPECT_FALSE(other.mutex("x").try_acquire());
+  EXPECT_EQ(key_at(s[4]), "");
+  held.release();
+  EXPECT_TRUE(c.metrics().connected) << "to a majority";
+  const auto names_it = [&](const std::string& text) {
+    return text.find(refused) != text.npos && text.find("WRONGPASS") != text.npos;
+  };
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::any_of(c.diagnose(), [&](const finding& f) { return names_it(f.why); });
+  }));
+  for (const std::size_t i : {0u, 1u}) s[i].kill_hard();
+  told t;
+  EXPECT_TRUE(eventually([&] {
+    t = told_by([&] { (void)c.mutex("x").try_acquire(); });
+    return t.code == errc::no_quorum && names_it(t.text);
+  })) << t.text;
+}
+
+TEST_F(redlock, opening_fails_where_a_majority_has_another_password) {
+  redlock_servers s(5);
+  for (const std::size_t i : {0u, 2u, 4u})
+    s[i].command({"CONFIG", "SET", "requirepass", "another"});
+  const told t = told_by([&] { (void)client::open(s.url() + patient); });
+  EXPECT_EQ(t.code, errc::no_quorum);
+  EXPECT_LT(t.took, in_bounds);
+  for (const std::size_t i : {0u, 2u, 4u})
+    EXPECT_THAT(t.text, HasSubstr(std::to_string(s[i].port())));
+  EXPECT_THAT(t.text, HasSubstr("password"));
 }
 
 TEST_F(redlock, clients_with_different_limits_are_told) {
