@@ -17,13 +17,27 @@ class redis_transport : public two_transports {
     const std::lock_guard guard(reactor.mutex());
     channel.reset();
   }
-  // The client has left the sharded channel {x}, and subscribes to {y}.
-  void leave_sharded_channel() {
+  // A client has requested the sharded channel {x} of a server that reports version 7.0.
+  std::unique_ptr<subscription> request_sharded_channel() {
     open(one, lane::messages);
     greet(0);
     greet_as_redis_7(1);
     auto channel = subscribe("{x}", left, channel_kind::sharded);
     EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
+    return channel;
+  }
+  // The server refuses SSUBSCRIBE with this error. Expects a plain subscription.
+  void expect_plain_channel_after(const std::string& error) {
+    auto channel = request_sharded_channel();
+    net.reply(1, error);
+    EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
+    net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
+    EXPECT_EQ(left.heard, "+ ");
+    unsubscribe(channel);
+  }
+  // The client has left the sharded channel {x}, and subscribes to {y}.
+  void leave_sharded_channel() {
+    auto channel = request_sharded_channel();
     net.reply(1, subscribed_to("{x}"));
     unsubscribe(channel);
     net.time.advance(1s);
@@ -282,31 +296,13 @@ TEST_F(redis_transport, gives_up_a_connection_with_an_error_that_either_request_
 }
 
 TEST_F(redis_transport, subscribes_to_plain_channels_without_the_right_to_sharded_ones) {
-  early_or_late handler;
-  open(one, lane::messages);
-  greet(0);
-  greet_as_redis_7(1);
-  auto channel = subscribe("{x}", handler, channel_kind::sharded);
-  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
-  net.reply(1, "-NOPERM this user has no permissions to run the 'ssubscribe' command\r\n");
-  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
-  net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
-  EXPECT_EQ(handler.heard, "+ ");
-  unsubscribe(channel);
+  expect_plain_channel_after(
+      "-NOPERM this user has no permissions to run the 'ssubscribe' command\r\n");
 }
 
 TEST_F(redis_transport, subscribes_to_plain_channels_where_the_server_has_no_ssubscribe) {
-  early_or_late handler;
-  open(one, lane::messages);
-  greet(0);
-  greet_as_redis_7(1);
-  auto channel = subscribe("{x}", handler, channel_kind::sharded);
-  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
-  net.reply(1, "-ERR unknown command 'SSUBSCRIBE', with args beginning with: '{x}' \r\n");
-  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
-  net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
-  EXPECT_EQ(handler.heard, "+ ");
-  unsubscribe(channel);
+  expect_plain_channel_after(
+      "-ERR unknown command 'SSUBSCRIBE', with args beginning with: '{x}' \r\n");
 }
 
 TEST_F(redis_transport, subscribes_to_sharded_channels_of_an_older_server_as_to_others) {
