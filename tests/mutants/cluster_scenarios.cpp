@@ -1,6 +1,8 @@
 // Which master of a cluster has a slot.
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_REDIS
+#include <utility>
+
 #include "tests/unit/backend/redis/layouts/string/two_nodes.hpp"
 #include "tests/unit/backend/redis/topologies/some_nodes.hpp"
 #include "tests/unit/backend/redis/transport/two_transports.hpp"
@@ -29,6 +31,31 @@ std::string the_present_master_renews() {
   c.renew(7);
   servers.pass();
   return c.log == "granted doubtful lost " ? "" : "a master that was replaced renews: " + c.log;
+}
+
+// The downgrade of a lease is answered with ASK. Its holder releases it, and holds the lock again
+// before the pause ends after which the downgrade would be repeated.
+std::string a_later_lease_is_not_downgraded() {
+  constexpr auto soon = std::chrono::milliseconds{1};
+  bool is_answered = false;
+  redis::two_nodes servers(true);
+  servers.pass();
+  redis::recorded_claim& c = servers.held("moving-job");
+  servers.world.changed = [&](std::string bytes) {
+    return std::exchange(is_answered, true) ? bytes : "-ASK 3999 second:6379\r\n";
+  };
+  c.downgrade();
+  servers.pass(soon);
+  c.release();
+  servers.pass(soon);
+  c.acquire();
+  servers.pass(soon);
+  if (c.log != "granted ended granted ") return "the lock is not granted again: " + c.log;
+  servers.pass();
+  redis::recorded_claim& reader = servers.claim_on("moving-job");
+  reader.acquire(lock_mode::shared);
+  servers.pass();
+  return reader.log.empty() ? "" : "a reader joins an exclusive holder: " + reader.log;
 }
 
 // A node of Redis 7.0 or later: the second connection to it is that for messages.
@@ -65,6 +92,7 @@ std::string a_waiter_listens_to_the_channel_of_its_shard() {
 }
 
 constexpr scenario of_clusters[] = {
+    {mutant::given_up_request_repeated, "redis", a_later_lease_is_not_downgraded},
     {mutant::former_server_believed, "redis", the_present_master_renews},
     {mutant::older_slot_map_believed, "redis", a_slot_does_not_go_back},
     {mutant::plain_channel_in_cluster, "redis", a_waiter_listens_to_the_channel_of_its_shard},

@@ -1,6 +1,7 @@
 // Redlock on real servers: dead, slow, restarted, refusing and cut masters.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 #include "fixture.hpp"
@@ -236,6 +237,45 @@ TEST_F(redlock, opening_fails_where_a_majority_does_not_permit_info) {
   EXPECT_LT(t.took, 4s);
 }
 
+// A URL has one password for all servers.
+TEST_F(redlock, a_server_with_another_password_has_no_vote_and_is_named) {
+  redlock_servers s(5, redlock_servers::history::long_running,
+                    {.durable = true, .password = "secret"});
+  s[4].command({"CONFIG", "SET", "requirepass", "another"});
+  const std::string terms = "&password=secret",
+                    refused = "127.0.0.1:" + std::to_string(s[4].port());
+  const auto c = open(s, terms), other = open(s, terms);
+  auto held = c.mutex("x").acquire();
+  EXPECT_FALSE(other.mutex("x").try_acquire());
+  EXPECT_EQ(key_at(s[4]), "");
+  held.release();
+  EXPECT_TRUE(c.metrics().connected) << "to a majority";
+  const auto names_it = [&](const std::string& text) {
+    return text.find(refused) != text.npos && text.find("WRONGPASS") != text.npos;
+  };
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::any_of(c.diagnose(), [&](const finding& f) { return names_it(f.why); });
+  }));
+  for (const std::size_t i : {0u, 1u}) s[i].kill_hard();
+  told t;
+  EXPECT_TRUE(eventually([&] {
+    t = told_by([&] { (void)c.mutex("x").try_acquire(); });
+    return t.code == errc::no_quorum && names_it(t.text);
+  })) << t.text;
+}
+
+TEST_F(redlock, opening_fails_where_a_majority_has_another_password) {
+  redlock_servers s(5);
+  for (const std::size_t i : {0u, 2u, 4u})
+    s[i].command({"CONFIG", "SET", "requirepass", "another"});
+  const told t = told_by([&] { (void)client::open(s.url() + patient); });
+  EXPECT_EQ(t.code, errc::no_quorum);
+  EXPECT_LT(t.took, in_bounds);
+  for (const std::size_t i : {0u, 2u, 4u})
+    EXPECT_THAT(t.text, HasSubstr(std::to_string(s[i].port())));
+  EXPECT_THAT(t.text, HasSubstr("password"));
+}
+
 TEST_F(redlock, clients_with_different_limits_are_told) {
   redlock_servers s(3);
   const auto c = open(s, "&ttl=5s&max-ttl=10s");
@@ -297,6 +337,27 @@ TEST_F(redlock, steps_of_three_of_five_clocks_admit_two_and_the_guard_refuses_th
   EXPECT_TRUE(guard.write(present.token(), present.owner(), "of the second holder"));
   EXPECT_FALSE(guard.write(stale.token(), stale.owner(), "stale"));
   EXPECT_EQ(resource.command({"GET", "value"}).text, "of the second holder");
+}
+
+// The third server was down at the grant, and votes when it is back: one step makes a majority
+// without the lock.
+TEST_F(redlock, a_step_of_one_of_two_clocks_with_the_lock_admits_two_when_the_third_is_back) {
+  redlock_servers s(3, redlock_servers::history::long_running, with_steps);
+  s[2].kill_hard();
+  const auto c = open(s, "&ttl=50s");
+  const auto first = c.mutex("x").acquire({.renew = renewal::manual});
+  s[0].set_clock(1h);
+  std::error_code ec;
+  EXPECT_FALSE(open(s).mutex("x").try_acquire(ec)) << "with one vote";
+  s[2].start();
+  const auto other = open(s);
+  lease second;
+  EXPECT_TRUE(eventually([&] {
+    second = other.mutex("x").try_acquire(ec);
+    return second.held();
+  }));
+  EXPECT_TRUE(first.held());
+  EXPECT_GT(second.token(), first.token());
 }
 
 TEST_F(redlock, links_that_are_cut_at_random_lose_no_exclusion) {

@@ -30,7 +30,7 @@ constexpr error_meaning meanings[] = {
      "the server requires a password; set it in the URL with ?password-file= or ?password-env="},
     {"WRONGPASS", errc::refused, false, false, "the user or the password is wrong"},
     {"NOPERM", errc::refused, false, false,
-     "this user may not do that; see man holdfast for the rights that holdfast needs"},
+     "this user may not do that; docs/backends/redis.md lists the rights that holdfast needs"},
     {"CROSSSLOT", errc::refused, false, false, of_cluster},
     {"MOVED", errc::refused, false, false, of_cluster},
     {"ASK", errc::unavailable, true, false, of_slot_on_its_way},

@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "backend/redis/transport/error_text.hpp"
 #include "backend/redis/transport/server_info.hpp"
 #include "base/mutant.hpp"
 
@@ -65,25 +66,53 @@ class transport::subscribe_reply final : public reply_handler {
 // sends the reply to SUNSUBSCRIBE unasked, and may then answer the request with an error. So the
 // end of a channel comes once or twice, or before an error; the reply to PING shows which was the
 // last one.
+//
+// An error that comes first answers SUNSUBSCRIBE. One that comes after the end of the channel
+// answers SUNSUBSCRIBE if it is about a slot, and PING if only PING can be answered so. Any other
+// may answer either: the connection is given up, since its replies could be taken for each other.
 class transport::unsubscribe_reply final : public reply_handler {
  public:
+  explicit unsubscribe_reply(transport& t) noexcept : home_(t) {}
   void expect_end_of(std::string_view channel) { channels_.emplace_back(channel); }
 
  private:
-  void on_reply(const value&, const reply_context&) override { end(); }
+  void on_reply(const value& v, const reply_context& c) override {
+    const bool is_unclear =
+        v.is(value::kind::error) && has_ended_ && !is_refused_ && !is_of_ping(v.text());
+    end();
+    if (!is_unclear) return;
+    failure why{errc::unavailable, explain(v.text()) + "; it may be the reply to SUNSUBSCRIBE or "
+                                                       "to the PING after it"};
+    home_.messages_.end(std::move(why), c.now, c.events);
+  }
   void on_cut(const reply_context&) override { end(); }
   bool continues_after(const value& v) noexcept override {
-    if (v.is(value::kind::array))
-      return v[0].text() == "sunsubscribe" && v[1].text() == channels_.front();
-    const bool is_of_ping = v.text().find("'ping'") != v.text().npos;  // the user may not send it
-    return v.is(value::kind::error) && !is_of_ping && !std::exchange(is_refused_, true);
+    if (v.is(value::kind::array)) {
+      const bool is_end = v[0].text() == "sunsubscribe" && v[1].text() == channels_.front();
+      has_ended_ = has_ended_ || is_end;
+      return is_end;
+    }
+    if (!v.is(value::kind::error) || (has_ended_ && !is_of_slot(v.text()))) return false;
+    return !std::exchange(is_refused_, true);
+  }
+  // The user may not send it, or the server has no such command. With the three codes a server
+  // executes SUNSUBSCRIBE all the same.
+  static bool is_of_ping(std::string_view error) noexcept {
+    const auto names = [&](std::string_view text) { return error.find(text) != error.npos; };
+    return error.starts_with("LOADING") || error.starts_with("MASTERDOWN") ||
+           error.starts_with("MISCONF") || names("'ping'") || names("'PING'");
+  }
+  static bool is_of_slot(std::string_view error) noexcept {
+    return error.starts_with("MOVED") || error.starts_with("CLUSTERDOWN") ||
+           error.find("'sunsubscribe'") != error.npos;
   }
   void end() {
     channels_.pop_front();
-    is_refused_ = false;
+    has_ended_ = is_refused_ = false;
   }
-  std::deque<std::string> channels_;  // in the order of the requests
-  bool is_refused_ = false;           // the first of them
+  transport& home_;
+  std::deque<std::string> channels_;             // in the order of the requests
+  bool has_ended_ = false, is_refused_ = false;  // the first of them
 };
 
 // The connection answered after another one was lost.
@@ -114,7 +143,7 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
       clock_reply_(std::make_unique<clock_reply>(*this)),
       memory_reply_(std::make_unique<memory_reply>(*this)),
       subscribe_reply_(std::make_unique<subscribe_reply>(*this)),
-      unsubscribe_reply_(std::make_unique<unsubscribe_reply>()) {
+      unsubscribe_reply_(std::make_unique<unsubscribe_reply>(*this)) {
   for (const lane l : {lane::commands, lane::messages, lane::renewals})
     proofs_[static_cast<unsigned>(l)] = std::make_unique<proof_reply>(*this, l);
   if (e.replicas > 0 || e.by_majority) {

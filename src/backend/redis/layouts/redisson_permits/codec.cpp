@@ -104,7 +104,7 @@ std::int64_t ms_of(std::chrono::microseconds wall) noexcept {
 
 codec::codec(channel_kind kind) noexcept : retrying_codec(facts_of_permits, kind) {}
 
-std::string codec::channel_at(std::string_view key) const {
+std::string codec::published_channel(std::string_view key) const {
   return redisson::published(kind_of_channels(), channel_name(key));
 }
 
@@ -120,11 +120,12 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
     case operation::resolve:
       return out.call(scripts::try_lock, {r.key, permits_key(r.key)}, claim_of(r.id),
                       std::int64_t{r.permits}, std::int64_t{r.total_permits}, now,
-                      now + in_ms(r.ttl), channel_at(r.key));
+                      now + in_ms(r.ttl), published_channel(r.key));
     case operation::release:
     case operation::withdraw:
-      out.call(scripts::release, 2, 4) << r.key << permits_key(r.key) << claim_of(r.id)
-                                       << std::int64_t{r.permits} << now << channel_at(r.key);
+      out.call(scripts::release, 2, 4)
+          << r.key << permits_key(r.key) << claim_of(r.id) << std::int64_t{r.permits} << now
+          << published_channel(r.key);
       return;
     case operation::subscribe:
     case operation::renew:
@@ -140,7 +141,8 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
   const std::int64_t now = all.empty() ? 0 : ms_of(all.front().wall);
   c << now;
   for (const lock_request& r : all)
-    c << claim_of(r.id) << std::int64_t{r.permits} << now + in_ms(r.ttl) << channel_at(r.key);
+    c << claim_of(r.id) << std::int64_t{r.permits} << now + in_ms(r.ttl)
+      << published_channel(r.key);
 }
 
 void codec::append_holders_query(std::string& out, std::string_view key) const {
@@ -150,7 +152,7 @@ void codec::append_holders_query(std::string& out, std::string_view key) const {
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
   const std::string permit = is_owner(seen) ? bytes_of_hex(seen) : std::string();
   eval(out, scripts::break_lock, {key, permits_key(key)}, permit.substr(0, claim_bytes), permit,
-       channel_at(key));
+       published_channel(key));
 }
 
 // A claim's permits, whose ends are the same, stand side by side.

@@ -85,7 +85,7 @@ std::string channel_name(std::string_view key) {
 codec::codec(std::string client_id, channel_kind kind)
     : family_codec(facts_of_rw, kind), client_id_(std::move(client_id)) {}
 
-std::string codec::channel_at(std::string_view key) const {
+std::string codec::published_channel(std::string_view key) const {
   return redisson::published(kind_of_channels(), channel_name(key));
 }
 
@@ -100,10 +100,10 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
     case operation::release:
     case operation::withdraw:
       return out.call(scripts::release, {r.key, hold_of(r)}, r.owner, holds_of(r.key),
-                      channel_at(r.key));
+                      published_channel(r.key));
     case operation::downgrade:
       return out.call(scripts::downgrade, {r.key, hold_of(r)}, r.owner, in_ms(r.ttl),
-                      channel_at(r.key));
+                      published_channel(r.key));
     case operation::subscribe:
     case operation::renew:
     case operation::none: return;
@@ -124,7 +124,7 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
   const bool is_group = seen.starts_with(group_prefix);
   eval(out, scripts::break_lock, {key, redisson::counter_of(key)}, seen,
        is_group ? seen.substr(group_prefix.size()) : std::string_view(), holds_of(key),
-       channel_at(key));
+       published_channel(key));
 }
 
 std::vector<holder> codec::read_holders_reply(const value& v) const {

@@ -23,7 +23,7 @@ class codec final : public redisson::family_codec {
   std::vector<holder> read_holders_reply(const value&) const override;
 
  private:
-  std::string channel_at(std::string_view key) const;  // as the scripts take it
+  std::string published_channel(std::string_view key) const;  // as the scripts take it
 
   const std::string client_id_;
 };

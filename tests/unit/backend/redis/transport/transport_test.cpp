@@ -17,28 +17,49 @@ class redis_transport : public two_transports {
     const std::lock_guard guard(reactor.mutex());
     channel.reset();
   }
-  // The subscription to one sharded channel ends; the server sends these values before its reply
-  // to PING. Expects that the reply to the next request is recognized.
-  void expect_end_of_sharded_channel(const std::string& values) {
-    const std::string confirmed = "*3\r\n" + bulk("ssubscribe");
-    early_or_late handler, next_handler;
+  // A client has requested the sharded channel {x} of a server that reports version 7.0.
+  std::unique_ptr<subscription> request_sharded_channel() {
     open(one, lane::messages);
     greet(0);
     greet_as_redis_7(1);
-    auto channel = subscribe("{x}", handler, channel_kind::sharded);
+    auto channel = subscribe("{x}", left, channel_kind::sharded);
     EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
-    net.reply(1, confirmed + bulk("{x}") + ":1\r\n");
+    return channel;
+  }
+  // The server refuses SSUBSCRIBE with this error. Expects a plain subscription.
+  void expect_plain_channel_after(const std::string& error) {
+    auto channel = request_sharded_channel();
+    net.reply(1, error);
+    EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
+    net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
+    EXPECT_EQ(left.heard, "+ ");
+    unsubscribe(channel);
+  }
+  // The client has left the sharded channel {x}, and subscribes to {y}.
+  void leave_sharded_channel() {
+    auto channel = request_sharded_channel();
+    net.reply(1, subscribed_to("{x}"));
     unsubscribe(channel);
     net.time.advance(1s);
-    auto next = subscribe("{y}", next_handler, channel_kind::sharded);
+    next_channel = subscribe("{y}", next, channel_kind::sharded);
     EXPECT_EQ(net.received(1), "SUNSUBSCRIBE {x} | PING | SSUBSCRIBE {y}");
-    net.reply(1, values + pong);
-    net.reply(1, confirmed + bulk("{y}") + ":1\r\n");
-    EXPECT_TRUE(is_ready(lane::messages));
-    EXPECT_EQ(handler.heard, "+ ");
-    EXPECT_EQ(next_handler.heard, "+ ");
-    unsubscribe(next);
   }
+  // The server sends these values in reply to SUNSUBSCRIBE and PING. Expects that the reply to the
+  // next request is recognized.
+  void expect_end_of_sharded_channel(const std::string& values) {
+    leave_sharded_channel();
+    net.reply(1, values);
+    net.reply(1, subscribed_to("{y}"));
+    EXPECT_TRUE(is_ready(lane::messages));
+    EXPECT_EQ(left.heard, "+ ");
+    EXPECT_EQ(next.heard, "+ ");
+    unsubscribe(next_channel);
+  }
+  static std::string subscribed_to(const std::string& channel) {
+    return "*3\r\n" + bulk("ssubscribe") + bulk(channel) + ":1\r\n";
+  }
+  early_or_late left, next;
+  std::unique_ptr<subscription> next_channel;
   const std::string pong = "*2\r\n" + bulk("pong") + bulk("");
   const std::string ended = "*3\r\n" + bulk("sunsubscribe") + bulk("{x}") + ":0\r\n";
 };
@@ -237,66 +258,51 @@ TEST_F(redis_transport, subscribes_to_sharded_channels_where_the_server_has_them
 }
 
 TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel) {
-  expect_end_of_sharded_channel(ended);
+  expect_end_of_sharded_channel(ended + pong);
 }
 
 TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel_that_has_moved) {
-  expect_end_of_sharded_channel("-MOVED 1 127.0.0.1:7001\r\n");
+  expect_end_of_sharded_channel("-MOVED 1 127.0.0.1:7001\r\n" + pong);
 }
 
 TEST_F(redis_transport, takes_an_unasked_end_of_a_sharded_channel_before_the_reply_for_no_reply) {
-  expect_end_of_sharded_channel(ended + ended);
+  expect_end_of_sharded_channel(ended + ended + pong);
 }
 
 TEST_F(redis_transport, takes_an_unasked_end_of_a_sharded_channel_before_an_error_for_no_reply) {
-  expect_end_of_sharded_channel(ended + "-MOVED 1 127.0.0.1:7001\r\n");
+  expect_end_of_sharded_channel(ended + "-MOVED 1 127.0.0.1:7001\r\n" + pong);
 }
 
 TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel_without_the_right_to_ping) {
-  early_or_late handler;
-  open(one, lane::messages);
-  greet(0);
-  greet_as_redis_7(1);
-  auto channel = subscribe("{x}", handler, channel_kind::sharded);
-  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
-  const std::string confirmed = "*3\r\n" + bulk("ssubscribe") + bulk("{x}") + ":1\r\n";
-  net.reply(1, confirmed);
-  unsubscribe(channel);
-  net.time.advance(1s);
-  channel = subscribe("{x}", handler, channel_kind::sharded);
-  EXPECT_EQ(net.received(1), "SUNSUBSCRIBE {x} | PING | SSUBSCRIBE {x}");
-  net.reply(1, ended + "-NOPERM this user has no permissions to run the 'ping' command\r\n");
-  net.reply(1, confirmed);
-  EXPECT_EQ(handler.heard, "+ + ");
-  unsubscribe(channel);
+  expect_end_of_sharded_channel(
+      ended + "-NOPERM this user has no permissions to run the 'ping' command\r\n");
+}
+
+TEST_F(redis_transport, takes_an_error_that_only_ping_can_have_for_the_reply_to_it) {
+  expect_end_of_sharded_channel(ended + "-MISCONF Errors writing to the AOF file\r\n");
+}
+
+TEST_F(redis_transport, takes_two_errors_for_the_replies_to_both_requests) {
+  const std::string busy = "-BUSY Redis is busy running a script\r\n";
+  expect_end_of_sharded_channel(busy + busy);
+}
+
+TEST_F(redis_transport, gives_up_a_connection_with_an_error_that_either_request_may_have) {
+  leave_sharded_channel();
+  net.reply(1, ended + "-BUSY Redis is busy running a script\r\n");
+  EXPECT_FALSE(is_ready(lane::messages));
+  EXPECT_EQ(next.heard, "");
+  unsubscribe(next_channel);
 }
 
 TEST_F(redis_transport, subscribes_to_plain_channels_without_the_right_to_sharded_ones) {
-  early_or_late handler;
-  open(one, lane::messages);
-  greet(0);
-  greet_as_redis_7(1);
-  auto channel = subscribe("{x}", handler, channel_kind::sharded);
-  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
-  net.reply(1, "-NOPERM this user has no permissions to run the 'ssubscribe' command\r\n");
-  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
-  net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
-  EXPECT_EQ(handler.heard, "+ ");
-  unsubscribe(channel);
+  expect_plain_channel_after(
+      "-NOPERM this user has no permissions to run the 'ssubscribe' command\r\n");
 }
 
 TEST_F(redis_transport, subscribes_to_plain_channels_where_the_server_has_no_ssubscribe) {
-  early_or_late handler;
-  open(one, lane::messages);
-  greet(0);
-  greet_as_redis_7(1);
-  auto channel = subscribe("{x}", handler, channel_kind::sharded);
-  EXPECT_EQ(net.received(1), "SSUBSCRIBE {x}");
-  net.reply(1, "-ERR unknown command 'SSUBSCRIBE', with args beginning with: '{x}' \r\n");
-  EXPECT_EQ(net.received(1), "SUBSCRIBE {x}");
-  net.reply(1, "*3\r\n" + bulk("subscribe") + bulk("{x}") + ":1\r\n");
-  EXPECT_EQ(handler.heard, "+ ");
-  unsubscribe(channel);
+  expect_plain_channel_after(
+      "-ERR unknown command 'SSUBSCRIBE', with args beginning with: '{x}' \r\n");
 }
 
 TEST_F(redis_transport, subscribes_to_sharded_channels_of_an_older_server_as_to_others) {

@@ -39,12 +39,14 @@ class recorded_claim final : public seam::claim_sink {
  public:
   recorded_claim(string_layout& l, std::string_view lock)
       : layout_(l), claim_(l.open(lock, *this)) {}
-  void acquire() {
+  void acquire(lock_mode mode = lock_mode::exclusive) {
     seam::acquire_request request;
     request.ttl = std::chrono::seconds{10};
+    request.mode = mode;
     claim_->acquire(request);
   }
   void renew(std::uint32_t ticket) { claim_->renew(std::chrono::seconds{10}, ticket); }
+  void downgrade() { claim_->downgrade(); }
   void release() { claim_->release(nullptr); }
   std::string owner() const { return claim_->owner(); }
   std::string node() {  // that has its lock
