@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "backend/redis/diagnosis/joint_findings.hpp"
-#include "backend/redis/shards/distinct_servers.hpp"
 #include "backend/redis/shards/list_check.hpp"
 #include "backend/redis/shards/shard_list.hpp"
 #include "base/event_queue.hpp"

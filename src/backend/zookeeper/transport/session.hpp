@@ -22,10 +22,10 @@
 #include <deque>
 #include <string>
 
+#include "backend/zookeeper/transport/replies.hpp"
 #include "backend/zookeeper/transport/reply_handler.hpp"
 #include "backend/zookeeper/transport/requests.hpp"
 #include "backend/zookeeper/transport/server_list.hpp"
-#include "backend/zookeeper/transport/server_mode.hpp"
 #include "backend/zookeeper/transport/session_deadline.hpp"
 #include "backend/zookeeper/transport/session_host.hpp"
 #include "backend/zookeeper/transport/watch_registry.hpp"
