@@ -2,7 +2,7 @@
 #pragma once
 #include <utility>
 
-#include "base/follower.hpp"
+#include "base/caller_driver.hpp"
 #include "cohort/waiter.hpp"
 #include "seam/connection.hpp"
 

@@ -9,7 +9,7 @@
 #include "backend/file/flocked_file.hpp"
 #include "backend/file/naming.hpp"
 #include "backend/file/record.hpp"
-#include "backend/file/repeat_interrupted.hpp"
+#include "backend/file/repeated_calls.hpp"
 
 namespace holdfast::file {
 namespace {

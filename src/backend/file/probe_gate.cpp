@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backend/file/naming.hpp"
-#include "backend/file/retry_briefly.hpp"
+#include "backend/file/repeated_calls.hpp"
 
 namespace holdfast::file {
 namespace {

@@ -11,6 +11,7 @@
 #include "seam/result_handler.hpp"
 
 namespace holdfast::mysql {
+
 using variables = std::map<std::string, std::string, std::less<>>;  // of SHOW VARIABLES
 
 // The findings, from what a server reports of itself. Pure.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backend/redis/grant_counters.hpp"
-#include "seam/awaited_answers.hpp"
+#include "seam/result_handler.hpp"
 #include "seam/store_family.hpp"
 
 namespace holdfast::redis {
