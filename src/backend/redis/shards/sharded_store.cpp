@@ -4,7 +4,7 @@
 #include <deque>
 #include <utility>
 
-#include "backend/redis/grant_counters.hpp"
+#include "backend/redis/extensions.hpp"
 #include "seam/result_handler.hpp"
 #include "seam/store_family.hpp"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "backend/zookeeper/layouts/error_text.hpp"
-#include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/transport/replies.hpp"
 #include "backend/zookeeper/transport/reply_handler.hpp"
+#include "backend/zookeeper/transport/requests.hpp"
 #include "backend/zookeeper/transport/transport.hpp"
 #include "base/environment.hpp"
 #include "base/event_queue.hpp"

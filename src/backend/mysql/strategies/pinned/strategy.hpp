@@ -2,6 +2,7 @@
 // took it. Each claim has a connection of its own while it waits or holds; the server queues the
 // waiters. What is locked, and by which statements, is in lock_statements.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -78,6 +79,10 @@ class request final : public statement_handler {
 
   strategy& home_;
 };
+
+// The number of a grant, out of a UUID_SHORT() of the server. It grows as long as the server's
+// clock does. 0: it does not fit into a token.
+std::int64_t number_of(std::uint64_t uuid_short) noexcept;
 
 class strategy : public mysql::strategy, public claims::store_defaults {
  public:
