@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <string>
 
 #include "backend/file/flocked_file.hpp"
 #include "backend/file/naming.hpp"

@@ -5,8 +5,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <string>
-
 #include "backend/file/naming.hpp"
 #include "backend/file/repeated_calls.hpp"
 

@@ -1,7 +1,5 @@
 #include "backend/memory/backend.hpp"
 
-#include <cmath>
-
 #include "backend/memory/shared_servers.hpp"
 #include "backend/memory/shifted_environment.hpp"
 #include "base/fail.hpp"

@@ -1,17 +1,16 @@
 // The transport's part that tells servers apart: which of them has the connections, and whether
 // those that were lost have ended.
 //
-// The primary has them: the server that takes writes, if there is one alone.
-// While nothing is connected, all servers of the URL are asked at once. A server that cannot be
-// reached, or is read-only, is not the primary. If two take writes, no lock is granted: one of them
-// was replaced by the other, or they do not replicate at all, and a client cannot know which. A
-// silent server delays the choice by a quarter of the op-timeout.
+// The primary has them: the server that takes writes, if there is one alone. While nothing is
+// connected, all servers of the URL are asked at once. A server that cannot be reached, or is
+// read-only, is not the primary. If two take writes, no lock is granted: one of them was replaced
+// by the other, or they do not replicate at all, and a client cannot know which. A silent server
+// delays the choice by a quarter of the op-timeout.
 #include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "backend/mysql/transport/error_text.hpp"
 #include "backend/mysql/transport/statement.hpp"
