@@ -221,7 +221,7 @@ bool store::admits(entry& e, const request& r, const request_details& p, time_po
   enqueue(e, r, p, out);
   answer.what = reply::verdict::queued;
   answer.first = e.more->first_in_line(r.who);
-  if (answer.first) e.more->pointed_out = r.who;
+  if (answer.first) e.more->notified_first = r.who;
   answer.lapse = earliest_lapse(e, now) - now;
   return false;
 }
@@ -286,9 +286,9 @@ void store::settle(entry& e, time_point now, base::environment& env, push_list& 
     const waiting& first = all.queue.front();
     if (endpoint* const address = find(e, first.who)) {
       if (!has_room(e, first.what, now)) {
-        if (all.pointed_out != first.who)
+        if (all.notified_first != first.who)
           out.add(address, push::hint::look, first.who, earliest_lapse(e, now) - now);
-        all.pointed_out = first.who;
+        all.notified_first = first.who;
         return;
       }
       hold(e, first.who, first.what, now, first.window, env);

@@ -36,7 +36,7 @@ struct member {  // a reader, or a holder of permits
 
 struct contenders {
   std::list<waiting> queue;
-  owner_id pointed_out;  // the waiter that knows that it is first in the queue
+  owner_id notified_first;  // the waiter that knows that it is first in the queue
   std::vector<member> members;
   std::uint32_t total_permits = 0;  // of the members' semaphore; 0: they are readers
 

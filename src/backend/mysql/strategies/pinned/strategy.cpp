@@ -212,7 +212,7 @@ void strategy::after_step(claim& c, time_point now) {
     c.queued = operation::none;
     c.obstacle.reset();
     c.dead_id = c.owner_id = 0;
-    c.is_told = c.has_tried = c.follows_release = false;
+    c.is_doubt_reported = c.has_tried = c.follows_release = false;
   }
   if (std::exchange(c.is_leaving, c.recipe().is_leaving()) && !c.is_leaving)
     start_followers(c.key, now);
@@ -397,7 +397,7 @@ void strategy::beat(claim& c, time_point now, event_queue& events) {
     send_statement(c, operation::none, std::string(heartbeat), now, end);
   }
   const time_point doubt = due + beat_every(c);
-  if (c.has_heartbeat && doubt <= now && !std::exchange(c.is_told, true))
+  if (c.has_heartbeat && doubt <= now && !std::exchange(c.is_doubt_reported, true))
     c.on([](pinned_recipe& r) { return r.on_doubtful(); }, now, events);
   over_->tick_by(due > now ? due : doubt > now ? doubt : base::never);
 }
@@ -415,7 +415,7 @@ void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
     return;
   }
   c.confirmed_at = context.sent;
-  c.is_told = false;
+  c.is_doubt_reported = false;
   if (c.queued == operation::remove) return send(c, operation::remove, context.now);
   const time_point deadline = deadline_of(q, context.sent);
   over_->tick_by(context.sent + beat_every(c));

@@ -39,11 +39,11 @@ struct claim_record : claims::listed_claim, io::counted_claim, pin_handler {
   time_point confirmed_at{};   // the send of the last statement that confirmed the lock
   // Why the server did not execute its last statement, which is repeated; null: it did.
   std::unique_ptr<const std::string> obstacle;
-  bool has_heartbeat = false;    // one is awaited
-  bool is_told = false;          // of the doubt, since the last confirmation
-  bool has_tried = false;        // with the connection, since the last release
-  bool follows_release = false;  // its try is sent once that of the same lock is answered
-  bool is_leaving = false;       // its release is not answered
+  bool has_heartbeat = false;      // one is awaited
+  bool is_doubt_reported = false;  // of the doubt, since the last confirmation
+  bool has_tried = false;          // with the connection, since the last release
+  bool follows_release = false;    // its try is sent once that of the same lock is answered
+  bool is_leaving = false;         // its release is not answered
 
  protected:
   ~claim_record() = default;
