@@ -49,7 +49,7 @@ class reply_handler : public sender {
 };
 
 // The store's side of a claim. It also receives pushes.
-class subscriber : public sender, public endpoint {
+class subscriber : public sender, public push_target {
  protected:
   subscriber() noexcept : sender(kind::claim) {}
   ~subscriber() = default;
