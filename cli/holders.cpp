@@ -2,8 +2,6 @@
 
 #include <holdfast/error.hpp>
 
-#include <algorithm>
-
 #include "cli/dead_holder.hpp"
 #include "cli/duration_text.hpp"
 

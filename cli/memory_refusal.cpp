@@ -1,6 +1,5 @@
 // The tests of the command link another definition, with which the command accepts a store of its
 // own process: its faults are options of the URL.
-#include <string>
 
 #include "cli/message.hpp"
 #include "cli/place.hpp"

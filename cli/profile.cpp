@@ -22,7 +22,6 @@ profile read_profile(std::string_view name) {
 
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
 #include <system_error>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <holdfast/error.hpp>
 
 #include <optional>
-#include <string_view>
 
 #include "cli/commands.hpp"
 #include "cli/duration_text.hpp"

@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <utility>

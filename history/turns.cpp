@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <list>
-#include <map>
 #include <utility>
 
 namespace holdfast::history {

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "api/common_share.hpp"
+#include "cohort/checked_request.hpp"
 #include "cohort/local_lock.hpp"
-#include "cohort/lock_defaults.hpp"
 
 namespace holdfast::inline v0::detail {
 

@@ -3,15 +3,29 @@
 #include <holdfast/holdfast.h>
 #include <holdfast/client.hpp>
 #include <holdfast/lease.hpp>
+#include <holdfast/log.hpp>
 
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
-#include "c/log_lines.hpp"
 #include "c/report.hpp"
+
+namespace holdfast::c {
+
+// Passes log lines on to a hook of the C API.
+struct log_lines {
+  holdfast_log_hook hook;
+  void* context;
+
+  // A log_hook, whose context is a log_lines.
+  static void pass_on(log_level, std::string_view line, void* lines) noexcept;
+};
+
+}  // namespace holdfast::c
 
 struct holdfast_client {
   // Before the client, which may log until its last lease has gone.

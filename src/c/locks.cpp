@@ -1,5 +1,4 @@
 #include <chrono>
-#include <limits>
 
 #include "c/handles.hpp"
 

@@ -1,4 +1,4 @@
-#include "c/log_lines.hpp"
+#include "c/handles.hpp"
 
 #include <new>
 #include <string>

@@ -196,6 +196,7 @@ class store_claim final : public seam::claim, public Protocol::record, private b
       carry_out(decide(now), now, events);
       store_.deliver(now, events);
     }
+    // A caller that awaits the reply writes the request itself: cohort::wait() leads the loop.
     if (how != urgency::none) store_.request_flush(how);
     events.dispatch();  // the last act: the claim, and the client, may be gone then
   }

@@ -2,7 +2,7 @@
 #pragma once
 #include <utility>
 
-#include "base/follower.hpp"
+#include "base/caller_driver.hpp"
 #include "cohort/waiter.hpp"
 #include "seam/connection.hpp"
 
@@ -23,9 +23,10 @@ struct blocked_confirmation final : confirmation {
 };
 
 // Blocks until the follower's parker is signalled. Once the caller awaits the store, its thread
-// meanwhile drives `loop`, that of the lock it waits for (null: it just blocks). An enlisted thread
-// must get here even when it has its answer: it may have been promoted since, and would otherwise
-// leave the loop without a driver.
+// meanwhile drives `loop`, that of the lock it waits for (null: it just blocks): it writes what was
+// collected for the loop (loop_user::flush) and reads the replies. An enlisted thread must get here
+// even when it has its answer: it may have been promoted since, and would otherwise leave the loop
+// without a driver.
 inline void wait(follower& f, caller_driver* loop) noexcept {
   if (f.parker.signalled() && !f.is_enlisted.load(std::memory_order_relaxed)) return;
   if (loop) {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include "cohort/lock_defaults.hpp"
 #include "seam/name.hpp"
 
 namespace holdfast::inline v0::detail {

@@ -1,7 +1,5 @@
 #include <holdfast/guard.hpp>
 
-#include <utility>
-
 #include "base/mutant.hpp"
 
 namespace holdfast::inline v0 {

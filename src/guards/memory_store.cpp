@@ -75,7 +75,7 @@ void memory_store::lose_replies(std::uint32_t count) {
 
 void memory_store::lose_at_random(std::uint64_t seed, double requests, double replies) {
   change_faults(*state_, [&](auto& plan) {
-    plan.dice = seed;
+    plan.random_state = seed;
     plan.lose_requests = requests;
     plan.lose_replies = replies;
   });

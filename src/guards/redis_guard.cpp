@@ -1,7 +1,7 @@
 #include <holdfast/guard.hpp>
 
 #include "api/client_access.hpp"
-#include "backend/redis/guarded_values.hpp"
+#include "backend/redis/extensions.hpp"
 #include "base/fail.hpp"
 #include "cohort/blocked.hpp"
 #include "cohort/client_impl.hpp"

@@ -111,6 +111,7 @@ struct successor {  // the claim that acquires in the same write as a release
   acquire_request request;
 };
 
+// Made by lock_store::open(). claims::store_claim is the claim of every store that has a recipe.
 class claim {
  public:
   virtual ~claim() = default;  // only in the initial state

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "seam/awaited_answers.hpp"
+#include "seam/result_handler.hpp"
 
 namespace holdfast::seam {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "api/client_access.hpp"
-#include "base/follower.hpp"
+#include "base/caller_driver.hpp"
 #include "base/network.hpp"
 #include "testkit/manual_environment.hpp"
 

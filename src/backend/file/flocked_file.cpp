@@ -4,7 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "backend/file/repeat_interrupted.hpp"
+#include "backend/file/repeated_calls.hpp"
 
 namespace holdfast::file {
 

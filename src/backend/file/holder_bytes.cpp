@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "backend/file/record.hpp"
-#include "backend/file/retry_briefly.hpp"
+#include "backend/file/repeated_calls.hpp"
 
 namespace holdfast::file {
 namespace {

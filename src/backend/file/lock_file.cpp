@@ -11,7 +11,7 @@
 #include "backend/file/error_text.hpp"
 #include "backend/file/naming.hpp"
 #include "backend/file/release_notice.hpp"
-#include "backend/file/repeat_interrupted.hpp"
+#include "backend/file/repeated_calls.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::file {

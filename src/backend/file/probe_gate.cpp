@@ -5,10 +5,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <string>
-
 #include "backend/file/naming.hpp"
-#include "backend/file/retry_briefly.hpp"
+#include "backend/file/repeated_calls.hpp"
 
 namespace holdfast::file {
 namespace {

@@ -46,7 +46,7 @@
 
 #include "backend/file/descriptors.hpp"
 #include "backend/file/directory.hpp"
-#include "backend/file/number_floor.hpp"
+#include "backend/file/directory_floor.hpp"
 
 namespace holdfast::file {
 
@@ -59,7 +59,7 @@ class unused_files {
 
   // Whether files are removed here at all.
   bool on() const noexcept { return place_.removes_unused(); }
-  const number_floor& floor() const noexcept { return floor_; }
+  const directory_floor& floor() const noexcept { return floor_; }
 
   // Removes the files of the lock with this file_stem(), and returns true if it did. Does not wait:
   // a file that is in use at this moment stays.
@@ -80,7 +80,7 @@ class unused_files {
 
   descriptor_table& files_;
   directory& place_;
-  number_floor floor_;
+  directory_floor floor_;
   const std::string host_;
   std::mutex looking_;
   std::optional<off_t> next_;  // where remove_some() continues

@@ -1,7 +1,5 @@
 #include "backend/memory/backend.hpp"
 
-#include <cmath>
-
 #include "backend/memory/shared_servers.hpp"
 #include "backend/memory/shifted_environment.hpp"
 #include "base/fail.hpp"
@@ -46,7 +44,8 @@ settings read_settings(const seam::open_args& o) {
   out.faults.lose_requests = own.number("lose-requests", 0, 0, 1);
   out.faults.lose_replies = own.number("lose-replies", 0, 0, 1);
   own.read("seed", [&](std::string_view value) {
-    out.faults.dice = static_cast<std::uint64_t>(seam::parse_number(value, "seed", 0, dice_max));
+    out.faults.random_state =
+        static_cast<std::uint64_t>(seam::parse_number(value, "seed", 0, dice_max));
   });
   own.time("stop-after", out.stop_after);
   own.refuse_others();

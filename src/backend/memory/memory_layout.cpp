@@ -120,7 +120,7 @@ std::string memory_layout::reason(const claim& c, errc why) {
 
 template <class Each>
 void memory_layout::for_each_claim(Each each) const {
-  transport_.at().data.for_each_endpoint([&](endpoint& p) {
+  transport_.at().data.for_each_push_target([&](push_target& p) {
     auto& c = static_cast<claim&>(p);
     if (&c.store() == this) each(c);
   });

@@ -73,12 +73,12 @@ struct queries::item final : store_query, event_source {
 
   void ask(time_point now, event_queue& events) {
     const time_point again = now + (until - now) / 2;
-    home.wire_.wake_at(*this, until - again < std::chrono::milliseconds{1} ? until : again);
-    if (home.wire_.submit(*this, now)) finish({}, events);
+    home.over_.wake_at(*this, until - again < std::chrono::milliseconds{1} ? until : again);
+    if (home.over_.submit(*this, now)) finish({}, events);
   }
 
   void finish(errc why, event_queue& events) {
-    home.wire_.forget(*this);
+    home.over_.forget(*this);
     failed = why;
     (void)place->release();  // the list no longer owns it; the event_queue destroys it
     home.items_.erase(place);
@@ -116,20 +116,20 @@ struct queries::item final : store_query, event_source {
   std::list<std::unique_ptr<item>>::iterator place;
 };
 
-queries::queries(transport& wire) noexcept : wire_(wire) {}
+queries::queries(transport& over) noexcept : over_(over) {}
 queries::~queries() = default;
 
 void queries::start(std::unique_ptr<item> made) {
   event_queue events;
-  const time_point now = wire_.env().now();
+  const time_point now = over_.env().now();
   {
-    const std::lock_guard guard(wire_.at().mutex);
+    const std::lock_guard guard(over_.at().mutex);
     item& i = *made;
-    i.until = base::saturating_add(now, wire_.rules().op_timeout);
+    i.until = base::saturating_add(now, over_.rules().op_timeout);
     items_.push_front(std::move(made));
     i.place = items_.begin();
     i.ask(now, events);
-    wire_.at().deliver(now, events);
+    over_.at().deliver(now, events);
   }
   events.dispatch();
 }

@@ -13,7 +13,7 @@ namespace holdfast::memory {
 
 class queries {
  public:
-  explicit queries(transport& wire) noexcept;
+  explicit queries(transport& over) noexcept;
   ~queries();  // the client is closed before
 
   void inspect(std::string_view prefix, seam::holders_handler&);
@@ -27,7 +27,7 @@ class queries {
   struct item;
   void start(std::unique_ptr<item>);
 
-  transport& wire_;
+  transport& over_;
   std::list<std::unique_ptr<item>> items_;
 };
 

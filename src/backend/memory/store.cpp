@@ -81,29 +81,29 @@ void store::detach(entry& e, time_point now) {
   if (--e.references == 0 && idle(e, now)) entries_.erase(*e.name);
 }
 
-void store::add(entry& e, endpoint& p) noexcept {
+void store::add(entry& e, push_target& p) noexcept {
   p.lock = &e;
   p.before_ = nullptr;
-  p.after_ = e.first_endpoint;
+  p.after_ = e.first_push_target;
   if (p.after_) p.after_->before_ = &p;
-  e.first_endpoint = &p;
+  e.first_push_target = &p;
 }
 
-void store::remove(endpoint& p) noexcept {
+void store::remove(push_target& p) noexcept {
   if (p.before_)
     p.before_->after_ = p.after_;
   else
-    p.lock->first_endpoint = p.after_;
+    p.lock->first_push_target = p.after_;
   if (p.after_) p.after_->before_ = p.before_;
 }
 
-endpoint* store::find(const entry& e, const owner_id& who) noexcept {
-  endpoint* p = e.first_endpoint;
+push_target* store::find(const entry& e, const owner_id& who) noexcept {
+  push_target* p = e.first_push_target;
   while (p && p->who != who) p = p->after_;
   return p;
 }
 
-// Queued claims without an endpoint are gone, so they do not keep the entry.
+// Queued claims without a push target are gone, so they do not keep the entry.
 bool store::idle(const entry& e, time_point now) noexcept {
   if (e.held(now)) return false;
   return !e.more || std::all_of(e.more->members.begin(), e.more->members.end(),
@@ -221,7 +221,7 @@ bool store::admits(entry& e, const request& r, const request_details& p, time_po
   enqueue(e, r, p, out);
   answer.what = reply::verdict::queued;
   answer.first = e.more->first_in_line(r.who);
-  if (answer.first) e.more->pointed_out = r.who;
+  if (answer.first) e.more->notified_first = r.who;
   answer.lapse = earliest_lapse(e, now) - now;
   return false;
 }
@@ -278,17 +278,17 @@ void store::leave(entry& e, const request& r, time_point now, base::environment&
 }
 
 // Removes members whose lease has expired, and grants what is free to the first queued claims that
-// have an endpoint. Claims without one are dropped: nobody could confirm their grant.
+// have a push target. Claims without one are dropped: nobody could confirm their grant.
 void store::settle(entry& e, time_point now, base::environment& env, push_list& out) {
   contenders& all = *e.more;
   all.remove_lapsed(now);
   while (!all.queue.empty()) {
     const waiting& first = all.queue.front();
-    if (endpoint* const address = find(e, first.who)) {
+    if (push_target* const address = find(e, first.who)) {
       if (!has_room(e, first.what, now)) {
-        if (all.pointed_out != first.who)
+        if (all.notified_first != first.who)
           out.add(address, push::hint::look, first.who, earliest_lapse(e, now) - now);
-        all.pointed_out = first.who;
+        all.notified_first = first.who;
         return;
       }
       hold(e, first.who, first.what, now, first.window, env);
@@ -370,6 +370,33 @@ bool store::break_lock(std::string_view name, const holder_seen& seen, time_poin
     settle(e, now, env, out);
   }
   return taken;
+}
+
+member* contenders::find(const owner_id& who) noexcept {
+  const auto found =
+      std::find_if(members.begin(), members.end(), [&](const member& m) { return m.who == who; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+bool contenders::remove(const owner_id& who) noexcept {
+  return std::erase_if(members, [&](const member& m) { return m.who == who; }) > 0;
+}
+
+void contenders::remove_lapsed(time_point now) {
+  std::erase_if(members, [&](const member& m) { return m.lapses <= now; });
+}
+
+bool contenders::fits(const request_details& p) const noexcept {
+  if (members.empty()) return true;
+  if (p.mode == lock_mode::shared) return true;
+  std::uint64_t taken = p.permits;
+  for (const member& m : members) taken += m.permits;
+  return p.mode == lock_mode::permit && taken <= total_permits;
+}
+
+time_point contenders::earliest_lapse() const noexcept {
+  const auto earlier = [](const member& a, const member& b) { return a.lapses < b.lapses; };
+  return std::min_element(members.begin(), members.end(), earlier)->lapses;
 }
 
 }  // namespace holdfast::memory

@@ -1,13 +1,14 @@
-// The server: a lease store. Of its clients it knows only owner ids and endpoints.
+// The server: a lease store. Of its clients it knows only owner ids and push targets.
 //
 // A lock is held until a time of the store's own clock, by one owner, by readers together, or, as a
 // semaphore, by as many holders as its permits allow. A claim for which there is no room, or before
 // which another one waits, is queued, first come first served. A claim that leaves hands the lock
-// directly to the first queued claim that has an endpoint, and to those behind it for which there
+// directly to the first queued claim that has a push target, and to those behind it for which there
 // is room too: for a window within which they must confirm it. The next claim in the queue learns
 // when to check whether a lease has expired.
 #pragma once
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,22 +16,52 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backend/memory/contenders.hpp"
 #include "backend/memory/protocol.hpp"
 
 namespace holdfast::memory {
 
+struct waiting {
+  owner_id who;
+  duration ttl, window;
+  request_details what;
+};
+
+struct member {  // a reader, or a holder of permits
+  owner_id who;
+  std::int64_t number = 0;  // readers that hold it together share one
+  std::uint32_t permits = 0;
+  time_point since{}, lapses{};
+  std::string note;
+};
+
+struct contenders {
+  std::list<waiting> queue;
+  owner_id notified_first;  // the waiter that knows that it is first in the queue
+  std::vector<member> members;
+  std::uint32_t total_permits = 0;  // of the members' semaphore; 0: they are readers
+
+  member* find(const owner_id& who) noexcept;
+  bool remove(const owner_id& who) noexcept;  // from the members
+  void remove_lapsed(time_point now);
+  bool first_in_line(const owner_id& who) const noexcept {
+    return !queue.empty() && queue.front().who == who;
+  }
+  // Whether there is room beside the members.
+  bool fits(const request_details&) const noexcept;
+  time_point earliest_lapse() const noexcept;  // of the members; there must be one
+};
+
 struct entry;
 
 // Where pushes to one claim are delivered. Attached to the lock's entry while the claim exists.
-struct endpoint {
+struct push_target {
   owner_id who;  // the claim's current owner id
   entry* lock = nullptr;
 
  private:
   friend class store;
-  endpoint* before_ = nullptr;
-  endpoint* after_ = nullptr;
+  push_target* before_ = nullptr;
+  push_target* after_ = nullptr;
 };
 
 struct lock_state {  // the state that a failover can restore
@@ -51,18 +82,18 @@ struct lock_state {  // the state that a failover can restore
 
 struct entry : lock_state {
   const std::string* name = nullptr;
-  endpoint* first_endpoint = nullptr;
-  unsigned references = 0;  // endpoints and others that point here
+  push_target* first_push_target = nullptr;
+  unsigned references = 0;  // push targets and others that point here
 };
 
 // The pushes that requests caused, in order.
 class push_list {
  public:
   struct addressed_push {
-    endpoint* to;
+    push_target* to;
     push what;
   };
-  void add(endpoint* to, push::hint what, const owner_id& who, duration in = {}) {
+  void add(push_target* to, push::hint what, const owner_id& who, duration in = {}) {
     if (to) pushes_.push_back({to, {what, who, in}});
   }
   bool empty() const noexcept { return pushes_.empty(); }
@@ -87,8 +118,8 @@ class store {
  public:
   entry& attach(std::string_view name, time_point now);  // adds a reference
   void detach(entry&, time_point now);
-  void add(entry&, endpoint&) noexcept;
-  void remove(endpoint&) noexcept;
+  void add(entry&, push_target&) noexcept;
+  void remove(push_target&) noexcept;
 
   reply apply(entry&, const request&, time_point now, base::environment&, push_list&);
   // Grants all or none; in the latter case those that could have been granted are busy.
@@ -107,10 +138,10 @@ class store {
     for (const auto& [name, e] : entries_) visit(e);
   }
   template <class Visit>
-  void for_each_endpoint(Visit visit) const {
+  void for_each_push_target(Visit visit) const {
     for (const auto& [name, e] : entries_)
-      for (endpoint* p = e.first_endpoint; p;) {
-        endpoint* const next = p->after_;
+      for (push_target* p = e.first_push_target; p;) {
+        push_target* const next = p->after_;
         visit(*p);
         p = next;
       }
@@ -130,7 +161,7 @@ class store {
   static bool has_room(const entry&, const request_details&, time_point) noexcept;
   static bool extend(entry&, const request&, time_point, reply&);
   std::int64_t next_number(time_point now, base::environment&);
-  static endpoint* find(const entry&, const owner_id&) noexcept;
+  static push_target* find(const entry&, const owner_id&) noexcept;
   static bool idle(const entry&, time_point now) noexcept;
   void sweep(time_point now);
 

@@ -19,7 +19,7 @@ void server::faults_changed() {
 }
 
 void server::announce_restart(event_queue& events, const transport* only) {
-  data.for_each_endpoint([&](endpoint& p) {
+  data.for_each_push_target([&](push_target& p) {
     auto& who = static_cast<claim&>(p);
     transport& home = who.store().over();
     if (only && &home != only) return;

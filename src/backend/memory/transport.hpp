@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/memory/fault_plan.hpp"
 #include "backend/memory/recipe.hpp"
 #include "backend/memory/store.hpp"
+#include "base/environment.hpp"
 #include "base/timer_heap.hpp"
 
 namespace holdfast::memory {
@@ -49,7 +49,7 @@ class reply_handler : public sender {
 };
 
 // The store's side of a claim. It also receives pushes.
-class subscriber : public sender, public endpoint {
+class subscriber : public sender, public push_target {
  protected:
   subscriber() noexcept : sender(kind::claim) {}
   ~subscriber() = default;
@@ -62,6 +62,35 @@ class store_query : public reply_handler {
 
  protected:
   ~store_query() = default;
+};
+
+// The faults of a transport: what happens to its messages.
+struct fault_plan {
+  base::duration latency{};                                 // each way
+  std::uint32_t requests_to_lose = 0, replies_to_lose = 0;  // the next ones
+  double lose_requests = 0, lose_replies = 0;               // probabilities
+  std::uint64_t random_state = 0;                           // the seed, then the state
+  bool outage = false;                                      // no request is answered
+
+  bool is_fault_free() const noexcept {
+    return latency == latency.zero() && !requests_to_lose && !replies_to_lose && !outage &&
+           lose_requests <= 0 && lose_replies <= 0;
+  }
+  bool loses_request() noexcept { return takes(requests_to_lose, lose_requests); }
+  bool loses_reply() noexcept { return takes(replies_to_lose, lose_replies); }
+
+ private:
+  bool takes(std::uint32_t& count, double chance) noexcept {
+    if (count != 0) return count--, true;
+    return chance > 0 && draw() < chance;
+  }
+  // SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+  double draw() noexcept {
+    std::uint64_t z = random_state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return static_cast<double>((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+  }
 };
 
 struct server {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "backend/redis/diagnosis/diagnosis.hpp"
-#include "backend/redis/diagnosis/several_servers.hpp"
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/redis/topologies/cluster/cluster.hpp"
 #include "backend/redis/topologies/independent.hpp"

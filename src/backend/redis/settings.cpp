@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backend/redis/layouts/layouts.hpp"
-#include "backend/redis/topologies/majority.hpp"
+#include "backend/redis/topologies/several_servers.hpp"
 #include "base/fail.hpp"
 #include "base/number.hpp"
 #include "base/secret.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "base/follower.hpp"
+#include "base/caller_driver.hpp"
 #include "base/network.hpp"
 #include "base/short_lock.hpp"
 

@@ -20,15 +20,18 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "base/deferred_log.hpp"
 #include "base/descriptor_list.hpp"
+#include "base/environment.hpp"
+#include "base/failure.hpp"
+#include "base/log.hpp"
+#include "base/parker.hpp"
 #include "io/reactor/attached_library.hpp"
 #include "io/reactor/attached_stream.hpp"
-#include "io/reactor/blocking_wait.hpp"
 
 namespace holdfast::io {
 
@@ -52,6 +55,30 @@ struct counted_claim {
 
  protected:
   ~counted_claim() = default;
+};
+
+// The wait of a thread that opens or closes its client.
+class blocking_wait {
+ public:
+  explicit blocking_wait(base::time_point until) noexcept : until_(until) {}
+  blocking_wait(const blocking_wait&) = delete;
+  blocking_wait& operator=(const blocking_wait&) = delete;
+
+  // It ended in vain; code {}: it did not.
+  const base::failure& why() const noexcept { return why_; }
+
+ protected:
+  ~blocking_wait() = default;
+
+ private:
+  friend class client_reactor;
+  // With the mutex, after each event and when the time is over: how it has ended; {}: it goes on.
+  virtual std::optional<base::failure> outcome(bool is_overdue) = 0;
+
+  base::parker parker_;
+  const base::time_point until_;
+  base::failure why_;
+  bool is_counted_ = false;  // by client_reactor::waiting()
 };
 
 class client_reactor final : private base::alarm_target {

@@ -26,7 +26,6 @@ class sim_connector final : public mysql::sql_connector, private base::alarm_tar
   friend class sim_connection;
   void on_alarm(base::time_point) override;
   void wake_by(base::time_point);
-  void close_later(sim_connection&, base::failure);
 
   io::client_reactor& reactor_;
   const mysql::endpoint& where_;

@@ -5,7 +5,7 @@
 #include "backend/mysql/strategies/for_update/strategy.hpp"
 #include "backend/mysql/strategies/insert/strategy.hpp"
 #include "backend/mysql/strategies/named/strategy.hpp"
-#include "backend/mysql/strategies/pinned/grant_number.hpp"
+#include "backend/mysql/strategies/pinned/strategy.hpp"
 #include "backend/mysql/strategies/row/strategy.hpp"
 #include "backend/mysql/strategies/strategies.hpp"
 #include "tests/sim/mysql/named_view.hpp"

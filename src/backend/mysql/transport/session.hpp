@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backend/mysql/transport/endpoint.hpp"
-#include "backend/mysql/transport/statement_handler.hpp"
+#include "backend/mysql/transport/sql_connection.hpp"
 
 namespace holdfast::mysql {
 
@@ -18,6 +18,29 @@ enum class lane : unsigned char {
 };
 
 class session;
+
+struct reply_context {
+  session& on;  // idle: the handler may have it execute the next statement of a transaction
+  time_point sent, now;
+  // No statement of a connection that was lost can be executed any more.
+  bool is_final;
+  event_queue& events;
+};
+
+// Awaits the reply to a statement. Called with the client's mutex held, once per statement: by one
+// of the three.
+class statement_handler {
+ public:
+  // False: nothing awaits it any more. One that was not sent is dropped then.
+  virtual bool is_wanted() const noexcept { return true; }
+  virtual void on_reply(const sql_reply&, const reply_context&) = 0;
+  // The connection was lost: the outcome is unknown.
+  virtual void on_cut(const failure&, const reply_context&) = 0;
+  virtual void on_dropped() noexcept {}
+
+ protected:
+  ~statement_handler() = default;
+};
 
 class session_host {
  public:

@@ -1,5 +1,5 @@
 // The connections of one client, all of them to one server: the primary of those that its URL names
-// (primary.cpp).
+// (transport_servers.cpp).
 //
 //   event                         | effects
 //   ------------------------------+---------------------------------------------------------------
@@ -7,7 +7,7 @@
 //                                 | and a connection is opened, up to the bound of the lane
 //   a connection is lost          | the outcome of its statement is unknown; the connection is
 //                                 | killed by its id until the server no longer knows it
-//                                 | (lost_connections.cpp)
+//                                 | (transport_servers.cpp)
 //   a reply is overdue            | the connection is given up, as if it was lost
 //   a connection cannot be opened | the next attempt follows after a pause, longer each time
 //

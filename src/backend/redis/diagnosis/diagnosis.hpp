@@ -11,6 +11,10 @@
 //   pings, times | PING and TIME, each after the last answer   | a round trip stands for itself
 //   keys         | SCAN, a bounded number of times             | names with keys of two layouts
 #pragma once
+#include <span>
+#include <string>
+#include <vector>
+
 #include "backend/redis/layouts/required_command.hpp"
 #include "backend/redis/transport/endpoint.hpp"
 #include "seam/result_handler.hpp"
@@ -22,6 +26,13 @@ class transport;
 // Without the reactor's mutex. Answered at once when there is no connection. The endpoint outlives
 // the answer.
 void start_diagnosis(transport&, const endpoint&, std::span<const layout_needs>, bool is_in_cluster,
+                     seam::findings_handler&);
+
+// Like start_diagnosis() of one server. A finding that all servers share is reported once; every
+// other finding names its server. A server that cannot be examined is a bad finding of its own. The
+// endpoint has the user and the times of all.
+void start_diagnosis(std::span<transport* const>, const std::vector<std::string>& names,
+                     const endpoint&, std::span<const layout_needs>, bool are_in_cluster,
                      seam::findings_handler&);
 
 }  // namespace holdfast::redis

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "seam/awaited_answers.hpp"
 #include "seam/result_handler.hpp"
 
 namespace holdfast::redis {

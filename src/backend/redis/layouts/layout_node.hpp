@@ -34,7 +34,7 @@ class renewal_queue {
     const time_point now = over_.reactor().env().now();
     over_.open(lane::renewals, now);
     if (goes_with_commands()) return over_.tick_by(now);  // on_tick() writes them
-    over_.request_flush(lane::renewals, true);
+    over_.request_flush(lane::renewals);
   }
   template <class Claim>
   void forget(Claim& c) {  // its lock is at another server now

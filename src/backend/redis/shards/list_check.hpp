@@ -10,6 +10,7 @@
 //   X was Y      | writes X        | opens                   | with Y: opens; else refused
 //   Y            | refused         | writes X was Y          | with Y: opens; else refused
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,20 @@
 namespace holdfast::redis {
 
 class backend;
+
+// Checks that each shard is a server of its own. One server under two addresses has one run_id.
+//
+// A server that is two shards takes no load off another one, and a lock that moves between the two
+// excludes itself. Two databases of one server have locks of their own, and may be two shards.
+struct server_of_shard {
+  std::string shard;    // its name
+  std::string address;  // at which the shard's server was reached
+  std::string run_id;   // empty: not known, for example because the user has no right to INFO
+  int database = 0;
+};
+
+// The error for a list in which one server is two shards. Empty: there is no such server.
+std::string text_of_same_server(std::span<const server_of_shard>);
 
 struct client_lists {
   std::string present, former;  // former: empty while the list does not change

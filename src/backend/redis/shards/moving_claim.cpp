@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "backend/redis/grant_counters.hpp"
+#include "backend/redis/extensions.hpp"
 #include "base/caller_driver.hpp"
 #include "base/mutant.hpp"
 

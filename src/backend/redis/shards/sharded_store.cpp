@@ -4,8 +4,8 @@
 #include <deque>
 #include <utility>
 
-#include "backend/redis/grant_counters.hpp"
-#include "seam/awaited_answers.hpp"
+#include "backend/redis/extensions.hpp"
+#include "seam/result_handler.hpp"
 #include "seam/store_family.hpp"
 
 namespace holdfast::redis {

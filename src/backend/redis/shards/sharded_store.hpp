@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/redis/guarded_values.hpp"
+#include "backend/redis/extensions.hpp"
 #include "backend/redis/shards/moving_claim.hpp"
 #include "backend/redis/shards/rendezvous.hpp"
 #include "seam/lock_store.hpp"

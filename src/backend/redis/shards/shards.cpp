@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "backend/redis/diagnosis/joint_findings.hpp"
-#include "backend/redis/shards/distinct_servers.hpp"
 #include "backend/redis/shards/list_check.hpp"
 #include "backend/redis/shards/shard_list.hpp"
+#include "base/caller_driver.hpp"
 #include "base/event_queue.hpp"
 #include "base/fail.hpp"
-#include "base/follower.hpp"
 #include "base/log.hpp"
 #include "base/parker.hpp"
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/redis/topologies/failed_servers.hpp"
-#include "backend/redis/topologies/majority.hpp"
+#include "backend/redis/topologies/several_servers.hpp"
 #include "backend/redis/topologies/topology.hpp"
 
 namespace holdfast::redis {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backend/redis/transport/connection.hpp"
-#include "base/deferred_log.hpp"
+#include "base/log.hpp"
 #include "seam/connection.hpp"
 
 namespace holdfast::redis {

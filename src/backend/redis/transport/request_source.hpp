@@ -8,7 +8,8 @@ namespace holdfast::redis {
 class request_source {
  public:
   // Called just before a write to a connection that is ready, other than that for messages: what
-  // came together meanwhile goes out together, and what was given up is not sent at all.
+  // came together meanwhile goes out together, and what was given up is not sent at all. The loop
+  // calls it through client_reactor::writer and transport::flush().
   virtual void write_requests(lane, request_writer&) = 0;
   // The handshake is done: older connections are ended, channels are subscribed to.
   virtual void on_ready(lane, time_point now, base::event_queue&) = 0;

@@ -188,7 +188,7 @@ void transport::on_ready(connection& c, time_point now, event_queue& events) {
   for (request_source* s : sources_) s->on_ready(c.what(), now, events);
   has_moved_ = false;
   if (is_news && c.what() != lane::commands) on_confirmed(now);
-  request_flush(c.what(), true);
+  request_flush(c.what());
 }
 
 void transport::on_down(connection& c, const failure& why, loss how, time_point now,
@@ -236,9 +236,8 @@ void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcep
   });
 }
 
-void transport::request_flush(lane what, bool at_once) noexcept {
-  what == lane::renewals ? reactor_.request_flush_of_own_loop(true)
-                         : reactor_.request_flush(at_once);
+void transport::request_flush(lane what) noexcept {
+  what == lane::renewals ? reactor_.request_flush_of_own_loop(true) : reactor_.request_flush(true);
 }
 
 void transport::on_alarm(time_point now, event_queue& events) {
@@ -382,7 +381,7 @@ void transport::on_subscription_refused(std::string_view error, time_point now) 
   if (std::exchange(lacks_sharded_right_, true)) return;  // it has been requested as a plain one
   subscriptions_.on_refused();
   request_subscriptions(now);
-  request_flush(lane::messages, true);
+  request_flush(lane::messages);
 }
 
 void transport::drop_unused_subscriptions(time_point now) {

@@ -144,7 +144,7 @@ class transport final : private connection_owner,
   // The pause before a new connection ends then at the latest.
   void retry_now(lane what, time_point by) { of(what).retry_now(by); }
   // From any thread, for commands and messages without the mutex too: something is to be written.
-  void request_flush(lane, bool at_once) noexcept;
+  void request_flush(lane) noexcept;
 
   // Reasons for which requests are not answered.
   void note_refusal(std::string why, time_point now);  // the server does not do it now

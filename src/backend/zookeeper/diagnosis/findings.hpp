@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/zookeeper/transport/server_mode.hpp"
+#include "backend/zookeeper/transport/replies.hpp"
 #include "backend/zookeeper/transport/session.hpp"
 
 namespace holdfast::zookeeper {

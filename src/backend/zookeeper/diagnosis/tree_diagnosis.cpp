@@ -9,7 +9,7 @@
 #include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
 #include "backend/zookeeper/layouts/layouts.hpp"
 #include "backend/zookeeper/layouts/lock_path.hpp"
-#include "backend/zookeeper/layouts/request_bodies.hpp"
+#include "backend/zookeeper/transport/requests.hpp"
 
 namespace holdfast::zookeeper {
 

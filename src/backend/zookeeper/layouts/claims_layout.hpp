@@ -15,8 +15,8 @@
 #include "backend/zookeeper/layouts/node_data.hpp"
 #include "backend/zookeeper/layouts/node_query.hpp"
 #include "backend/zookeeper/layouts/orphans.hpp"
-#include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/settings.hpp"
+#include "backend/zookeeper/transport/requests.hpp"
 
 namespace holdfast::zookeeper {
 

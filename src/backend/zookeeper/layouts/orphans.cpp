@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "backend/zookeeper/layouts/request_bodies.hpp"
+#include "backend/zookeeper/transport/requests.hpp"
 
 namespace holdfast::zookeeper {
 

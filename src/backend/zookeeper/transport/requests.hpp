@@ -103,4 +103,23 @@ struct watched_paths {  // views of the paths that are watched, by the kind of t
 // number.
 unsigned append_set_watches(std::string& out, std::int64_t relative_zxid, const watched_paths&);
 
+// The bodies of requests, each as a string of its own.
+inline std::string watched_path_body(const std::string& path, bool watches) {
+  std::string out;
+  append_watched_path(out, path, watches);
+  return out;
+}
+
+inline std::string path_body(const std::string& path) {
+  std::string out;
+  append_path(out, path);
+  return out;
+}
+
+inline std::string delete_body(const std::string& path) {
+  std::string out;
+  append_delete(out, path, any_version);
+  return out;
+}
+
 }  // namespace holdfast::zookeeper

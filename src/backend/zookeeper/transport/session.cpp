@@ -136,7 +136,7 @@ void session::on_attached_frame(const connect_response& answer, time_point now,
   const duration timeout = milliseconds_of(answer.timeout_ms);
   id_ = answer.session_id;
   password_ = answer.password;
-  if (is_new) {
+  if (is_new || planted(mutant::attachment_alone_renews)) {
     deadline_.create(attach_sent_, timeout);
   } else if (!deadline_.attach(attach_sent_, timeout)) {
     return retire({errc::timed_out, "the server has negotiated another timeout than the one that "

@@ -28,10 +28,6 @@ bool session_deadline::attach(time_point sent, duration timeout) noexcept {
   ++connection_;
   connected_ = true;
   attach_sent_ = sent;
-  if (planted(mutant::attachment_alone_renews)) {
-    touch_ = sent;
-    deadline_ = std::max(deadline_, sent + worth(smallest_));
-  }
   if (timeout == created_) return !must_be_replaced_;
   must_be_replaced_ = !planted(mutant::renegotiated_timeout_believed);
   smallest_ = must_be_replaced_ ? std::min(smallest_, timeout) : timeout;

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "backend/file/repeat_interrupted.hpp"
+#include "backend/file/repeated_calls.hpp"
 
 namespace holdfast::file {
 namespace {

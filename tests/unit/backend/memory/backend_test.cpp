@@ -176,7 +176,7 @@ TEST_F(memory_backend, excludes_across_threads_through_lost_messages_and_cancels
       contender p(store, real, "x", {.op_timeout = 200ms, .clock_skew = 0s});
       if (t % 2) {
         fault_plan w;
-        w.dice = t;
+        w.random_state = t;
         w.lose_requests = 0.02;
         w.lose_replies = 0.02;
         const std::lock_guard guard(store->mutex);

@@ -242,7 +242,7 @@ TEST_F(memory_fault, the_same_seed_loses_the_same_messages) {
     auto store = std::make_shared<server>();
     contender a(store, own);
     fault_plan w;
-    w.dice = seed;
+    w.random_state = seed;
     w.lose_requests = 0.3;
     w.lose_replies = 0.3;
     {

@@ -15,7 +15,7 @@ namespace {
 auto values_of_memory(const std::string& text) {
   const settings s = settings_unit::settings_of(read_settings, text);
   return std::tuple(s.runs_out, s.stop_after, s.faults.latency, s.faults.lose_requests,
-                    s.faults.lose_replies, s.faults.dice);
+                    s.faults.lose_replies, s.faults.random_state);
 }
 
 TEST(memory_settings, docs_options_has_the_defaults) {

@@ -20,9 +20,10 @@ class memory_store_rules : public testing::Test {
     b.who = {2, 2};
     c.who = {3, 3};
     lock = &data.attach("x", env.now());
-    for (endpoint* const p : {&a, &b, &c}) data.add(*lock, *p);
+    for (push_target* const p : {&a, &b, &c}) data.add(*lock, *p);
   }
-  reply send(operation what, const endpoint& from, duration ttl = 10s, bool one_attempt = false) {
+  reply send(operation what, const push_target& from, duration ttl = 10s,
+             bool one_attempt = false) {
     request r;
     r.what = what;
     r.who = from.who;
@@ -32,8 +33,10 @@ class memory_store_rules : public testing::Test {
     r.sent = env.now();
     return data.apply(*lock, r, env.now(), env, pushed);
   }
-  verdict attempt(const endpoint& from) { return send(operation::acquire, from, 10s, true).what; }
-  reply share(const endpoint& from) {
+  verdict attempt(const push_target& from) {
+    return send(operation::acquire, from, 10s, true).what;
+  }
+  reply share(const push_target& from) {
     request_details details;
     details.mode = lock_mode::shared;
     request r;
@@ -58,7 +61,7 @@ class memory_store_rules : public testing::Test {
   store data;
   push_list pushed;
   entry* lock = nullptr;
-  endpoint a, b, c;
+  push_target a, b, c;
 };
 
 TEST_F(memory_store_rules, no_renewal_makes_a_lease_shorter) {

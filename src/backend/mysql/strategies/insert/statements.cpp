@@ -1,6 +1,5 @@
 #include "backend/mysql/strategies/insert/statements.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 #include "backend/mysql/transport/statement.hpp"

@@ -2,6 +2,7 @@
 // took it. Each claim has a connection of its own while it waits or holds; the server queues the
 // waiters. What is locked, and by which statements, is in lock_statements.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,12 +10,79 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/mysql/recipes/pinned.hpp"
 #include "backend/mysql/settings.hpp"
-#include "backend/mysql/strategies/pinned/claim.hpp"
 #include "backend/mysql/strategies/pinned/lock_statements.hpp"
 #include "backend/mysql/strategies/strategy.hpp"
+#include "backend/mysql/transport/transport.hpp"
+#include "claim/claim_list.hpp"
+#include "claim/store_claim.hpp"
 
 namespace holdfast::mysql::pinned {
+
+class strategy;
+
+// The strategy's state of a claim.
+struct claim_record : claims::listed_claim, io::counted_claim, pin_handler {
+  void on_pinned(session&, time_point now, event_queue&) override;
+  void on_pin_failed(const failure&, bool is_final, time_point now, event_queue&) override;
+  void on_pin_lost(const failure&, time_point now, event_queue&) override;
+
+  std::string_view group() const noexcept { return key; }
+
+  std::string key;                // of the lock, in statements
+  session* connection = nullptr;  // pinned; null: none
+  bool awaits_pin = false;
+  pinned_operation queued{};   // to be sent once there is a connection that is idle
+  std::uint64_t dead_id = 0;   // of the connection whose end is awaited; 0: of none
+  std::uint64_t owner_id = 0;  // of the connection, while it holds
+  time_point confirmed_at{};   // the send of the last statement that confirmed the lock
+  // Why the server did not execute its last statement, which is repeated; null: it did.
+  std::unique_ptr<const std::string> obstacle;
+  bool has_heartbeat = false;      // one is awaited
+  bool is_doubt_reported = false;  // of the doubt, since the last confirmation
+  bool has_tried = false;          // with the connection, since the last release
+  bool follows_release = false;    // its try is sent once that of the same lock is answered
+  bool is_leaving = false;         // its release is not answered
+
+ protected:
+  ~claim_record() = default;
+};
+
+struct protocol {
+  using recipe = pinned_recipe;
+  using store = strategy;
+  struct request_details {
+    void keep(const seam::acquire_request& r) noexcept { mode = r.mode; }
+    lock_mode mode = lock_mode::exclusive;
+  };
+  using record = claim_record;
+  static constexpr bool extends_unasked = true;
+};
+using claim = claims::store_claim<protocol>;
+
+// One statement of a claim, until it is answered.
+class request final : public statement_handler {
+ public:
+  explicit request(strategy& s) noexcept : home_(s) {}
+
+  claims::claim_handle whose;
+  pinned_operation to{};  // none: a heartbeat, or the end of a try
+  std::uint32_t epoch = 0;
+  std::uint64_t connection = 0;  // its id
+  duration idle_timeout{};       // of the connection
+  std::int64_t floor = 0;        // the largest number that was drawn before it was sent
+
+ private:
+  void on_reply(const sql_reply&, const reply_context&) override;
+  void on_cut(const failure&, const reply_context&) override;
+
+  strategy& home_;
+};
+
+// The number of a grant, out of a UUID_SHORT() of the server. It grows as long as the server's
+// clock does. 0: it does not fit into a token.
+std::int64_t number_of(std::uint64_t uuid_short) noexcept;
 
 class strategy : public mysql::strategy, public claims::store_defaults {
  public:

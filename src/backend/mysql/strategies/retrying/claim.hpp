@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "backend/mysql/transport/statement_handler.hpp"
+#include "backend/mysql/transport/session.hpp"
 #include "base/uuid.hpp"
 #include "claim/claim_list.hpp"
 #include "claim/orphan_withdrawals.hpp"

@@ -17,6 +17,10 @@ void start_holders_query(transport&, std::string statement, std::size_t prefix,
 // are no part of a lock's name. The statements outlive the query.
 void start_list(transport&, const statements&, std::string prefix, std::size_t own,
                 seam::holders_handler&);
+// Deletes the expired rows of locks whose names have the prefix, one by one. The number of them is
+// the result. A row that is renewed meanwhile stays. The statements outlive the query.
+void start_expiry(transport&, const statements&, std::string prefix,
+                  seam::result_handler<std::size_t>&);
 // `statements`: at least one; the lock is broken when one of them has changed something.
 void start_breaking(transport&, std::vector<std::string> statements, seam::decision_handler&);
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "backend/mysql/strategies/retrying/expiry_query.hpp"
 #include "backend/mysql/strategies/retrying/queries.hpp"
 #include "backend/mysql/transport/error_text.hpp"
 #include "base/mutant.hpp"

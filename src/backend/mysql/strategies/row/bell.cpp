@@ -1,8 +1,5 @@
 #include "backend/mysql/strategies/row/bell.hpp"
 
-#include <chrono>
-#include <utility>
-
 #include "backend/mysql/strategies/row/strategy.hpp"
 
 namespace holdfast::mysql::row {

@@ -9,7 +9,7 @@
 #include "backend/redis/layouts/redlock/redlock_node.hpp"
 #include "backend/redis/layouts/retrying_queries.hpp"
 #include "backend/redis/topologies/topology.hpp"
-#include "seam/awaited_answers.hpp"
+#include "seam/result_handler.hpp"
 
 namespace holdfast::redis {
 

@@ -1,7 +1,6 @@
 #include "backend/redis/layouts/redlock/redlock_layout.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "backend/redis/layouts/redlock/queries.hpp"
 #include "backend/redis/topologies/independent.hpp"

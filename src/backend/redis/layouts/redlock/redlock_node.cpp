@@ -177,7 +177,7 @@ bool redlock_node::renew(redlock_round::request& q, time_point now) {
     over_.tick_by(now);
   } else {
     renewals_.push_back(&q);
-    over_.request_flush(lane::renewals, true);
+    over_.request_flush(lane::renewals);
   }
   return true;
 }

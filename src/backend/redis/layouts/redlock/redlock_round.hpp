@@ -48,7 +48,7 @@ class redlock_round final : public base::heap_timer {
     votes = tally(servers);
     now_in = phase::voting;
     number = 0;
-    told_others = is_confirmed = false;
+    notified_others = is_confirmed = false;
     sent = now;
     patient_until = base::never;
     for (request& r : requests) r.was_sent = false;
@@ -63,11 +63,11 @@ class redlock_round final : public base::heap_timer {
 
   retrying_operation to{};
   phase now_in = phase::decided;
-  bool told_others = false;   // a release: some other client has got the message
-  bool is_confirmed = false;  // a renewal: a majority has the lock
-  std::uint8_t lead = 0;      // leading: the server that is asked first
-  std::uint32_t epoch = 0;    // of the claim when it asked
-  std::uint32_t ticket = 0;   // of a renewal
+  bool notified_others = false;  // a release: some other client has got the message
+  bool is_confirmed = false;     // a renewal: a majority has the lock
+  std::uint8_t lead = 0;         // leading: the server that is asked first
+  std::uint32_t epoch = 0;       // of the claim when it asked
+  std::uint32_t ticket = 0;      // of a renewal
   std::uint32_t in_flight = 0;
   std::int64_t number = 0;  // raising: of the grant
   claims::claim_handle whose;

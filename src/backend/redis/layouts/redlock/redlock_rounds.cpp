@@ -171,7 +171,7 @@ void redlock_layout::on_vote(redlock_round::request& q, const value& v, const re
     if (has_no_record) n.look(c.now);
     b = proves_nothing ? ballot{.what = vote::missing} : told;
     if (r.now_in == redlock_round::phase::raising && b.what == vote::yes) b.number = r.number;
-    r.told_others = r.told_others || (r.is_leaving() && v.integer() == 3);
+    r.notified_others = r.notified_others || (r.is_leaving() && v.integer() == 3);
     if (r.now_in != redlock_round::phase::decided) {
       conclude(r, c.now, c.events);
     } else if (r.is_confirmed) {
@@ -393,7 +393,7 @@ retrying_reply redlock_layout::reply_to(const redlock_round& r,
   out.ticket = r.ticket;
   out.ttl = r.ttl;
   out.sent = r.sent;
-  out.notified_others = r.told_others;
+  out.notified_others = r.notified_others;
   return out;
 }
 

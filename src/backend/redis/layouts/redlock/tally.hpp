@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backend/redis/topologies/majority.hpp"
+#include "backend/redis/topologies/several_servers.hpp"
 #include "base/environment.hpp"
 
 namespace holdfast::redis {

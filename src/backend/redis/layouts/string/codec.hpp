@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/redis/guarded_values.hpp"
+#include "backend/redis/extensions.hpp"
 #include "backend/redis/layouts/required_command.hpp"
 #include "backend/redis/layouts/string/names.hpp"
 #include "backend/redis/recipes/protocol.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/redis/guarded_values.hpp"
+#include "backend/redis/extensions.hpp"
 #include "seam/result_handler.hpp"
 
 namespace holdfast::redis {

@@ -22,6 +22,7 @@ class string_batches {
 
   explicit string_batches(string_node& n) noexcept : node_(n) {}
 
+  // Into a batch that is open until write() encodes it, just before the connection writes.
   void add(claim&, operation, time_point now);
   // A release that enqueues the next claim in the same step.
   void add_release(claim&, claim& next, time_point now);

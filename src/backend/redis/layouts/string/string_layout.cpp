@@ -1,7 +1,6 @@
 #include "backend/redis/layouts/string/string_layout.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/queries.hpp"

@@ -8,8 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "backend/redis/grant_counters.hpp"
-#include "backend/redis/guarded_values.hpp"
+#include "backend/redis/extensions.hpp"
 #include "backend/redis/layouts/layout.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/settings.hpp"

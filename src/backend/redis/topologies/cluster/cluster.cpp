@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backend/redis/topologies/discovery.hpp"
-#include "backend/redis/topologies/failed_servers.hpp"
+#include "backend/redis/topologies/several_servers.hpp"
 
 namespace holdfast::redis {
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "backend/redis/topologies/failed_servers.hpp"
-#include "backend/redis/topologies/majority.hpp"
+#include "backend/redis/topologies/several_servers.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::redis {

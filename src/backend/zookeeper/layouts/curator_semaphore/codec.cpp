@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "backend/zookeeper/layouts/curator/codec.hpp"
 #include "backend/zookeeper/layouts/node_sequence.hpp"

@@ -1,4 +1,3 @@
-#include "backend/mysql/diagnosis/findings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "backend/mysql/strategies/pinned/grant_number.hpp"
+#include "backend/mysql/strategies/pinned/strategy.hpp"
 
 namespace holdfast::mysql_unit {
 namespace {

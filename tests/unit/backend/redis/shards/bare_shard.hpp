@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "backend/redis/grant_counters.hpp"
+#include "backend/redis/extensions.hpp"
 #include "seam/connection.hpp"
 #include "seam/lock_store.hpp"
 

@@ -1,4 +1,4 @@
-#include "backend/redis/shards/distinct_servers.hpp"
+#include "backend/redis/shards/list_check.hpp"
 
 #include <gtest/gtest.h>
 

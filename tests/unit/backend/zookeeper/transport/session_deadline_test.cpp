@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/zookeeper/transport/chroot.hpp"
-#include "backend/zookeeper/transport/server_mode.hpp"
+#include "backend/zookeeper/transport/replies.hpp"
 #include "backend/zookeeper/transport/watch_registry.hpp"
 
 namespace holdfast::zookeeper_unit {

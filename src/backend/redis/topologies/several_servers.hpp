@@ -1,10 +1,11 @@
-// Servers that cannot be used, and why.
+// What topologies of several servers share: how many of them decide, and which cannot be used.
 #pragma once
 #include <cstddef>
 #include <string>
 
 namespace holdfast::redis {
 
+// Servers that cannot be used, and why.
 class failed_servers {
  public:
   void add(const std::string& address, const std::string& why) {
@@ -18,5 +19,10 @@ class failed_servers {
   std::string list_;
   std::size_t size_ = 0;
 };
+
+inline constexpr std::size_t independent_servers_max = 15;
+
+// How many of several independent servers decide for all.
+constexpr std::size_t majority_of(std::size_t servers) noexcept { return servers / 2 + 1; }
 
 }  // namespace holdfast::redis

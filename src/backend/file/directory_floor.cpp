@@ -1,15 +1,14 @@
-#include "backend/file/number_floor.hpp"
+#include "backend/file/directory_floor.hpp"
 
 #include <errno.h>
 #include <unistd.h>
 
 #include <array>
-#include <string>
 
 #include "backend/file/flocked_file.hpp"
 #include "backend/file/naming.hpp"
 #include "backend/file/record.hpp"
-#include "backend/file/repeat_interrupted.hpp"
+#include "backend/file/repeated_calls.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -31,14 +30,14 @@ std::optional<std::int64_t> read_from(int fd) noexcept {
 
 }  // namespace
 
-std::optional<std::int64_t> number_floor::read() const {
+std::optional<std::int64_t> directory_floor::read() const {
   const descriptor fd = place_.open_existing(floor_file);
   if (fd) return read_from(fd.get());
   return errno == ENOENT ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
-bool number_floor::raise(std::int64_t number, std::string_view host,
-                         std::chrono::microseconds wall) {
+bool directory_floor::raise(std::int64_t number, std::string_view host,
+                            std::chrono::microseconds wall) {
   flocked_file file(place_.open_or_create(floor_file));
   if (!file || !file.try_exclusive() || !file.is_named(place_, floor_file)) return false;
   const auto before = read_from(file.get());

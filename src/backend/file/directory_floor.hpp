@@ -15,9 +15,9 @@ namespace holdfast::file {
 // exclusively, in one write, before the file for which it is raised is removed. It is read without
 // a lock: the reader has locked a lock file that was created after the previous one was removed,
 // hence after the raise.
-class number_floor {
+class directory_floor {
  public:
-  explicit number_floor(directory& place) noexcept : place_(place) {}
+  explicit directory_floor(directory& place) noexcept : place_(place) {}
 
   // 0 while nothing was removed. nullopt: with errno when it cannot be read, with errno 0 when
   // .floor holds no record.
