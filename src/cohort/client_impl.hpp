@@ -125,12 +125,12 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   std::unordered_multiset<local_lock*, by_name, by_name> local_locks_;  // owned
   bool has_started_recording_ = false;
   std::mutex keep_mutex_;
-  std::size_t keepers_ = 0;
+  std::size_t keepers_ = 0;            // local locks with users
   std::shared_ptr<client_impl> self_;  // set while there are keepers
   std::atomic<bool> closed_{false};
   std::atomic<std::thread::id> closer_{};  // the thread that is closing
   std::mutex closing_;                     // locked by the closing thread
-  std::atomic<bool> left_behind_{false};
+  std::atomic<bool> left_behind_{false};   // a release's outcome is unknown
 };
 
 }  // namespace holdfast::inline v0::detail

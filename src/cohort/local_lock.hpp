@@ -129,13 +129,13 @@ class local_lock final : private base::timer {
   client_impl& client_;
   const std::string name_;
   const std::uint32_t permits_;
-  base::short_lock mutex_;  // guards everything below
-  unsigned users_ = 0;
-  unsigned threads_inside_ : 28 = 0;  // with or without the mutex
-  bool is_running_verbs_ : 1 = false;
-  bool is_retiring_ : 1 = false;
-  bool keeps_client_ : 1 = false;
-  bool needs_background_driver_ : 1 = false;
+  base::short_lock mutex_;                    // guards everything below
+  unsigned users_ = 0;                        // lockables, leases and callers
+  unsigned threads_inside_ : 28 = 0;          // with or without the mutex
+  bool is_running_verbs_ : 1 = false;         // a thread is; others leave their verbs to it
+  bool is_retiring_ : 1 = false;              // handed to client_impl::retire()
+  bool keeps_client_ : 1 = false;             // by client_impl::keep(), while it has users
+  bool needs_background_driver_ : 1 = false;  // for a caller that does not block
   cohort::cohort cohort_;
   base::time_point armed_at_ = base::never;  // of the timer
 };

@@ -75,7 +75,7 @@ request recipe::to_send(operation what, time_point now) const noexcept {
 // A first acquire request, with the time of its repetition.
 effects recipe::ask(time_point now, const timing& t) noexcept {
   state_ = state::trying;
-  asked_since_ = now;
+  phase_began_ = now;
   attempts_ = 0;
   run_out_no_earlier(ttl_, now, t);
   return question(operation::acquire, now, end_of_asking(t), t);
@@ -84,8 +84,8 @@ effects recipe::ask(time_point now, const timing& t) noexcept {
 // When an unanswered request is given up; a waiter waits through an outage.
 time_point recipe::end_of_asking(const timing& t) const noexcept {
   if (one_attempt_ && !planted(mutant::operation_without_bound))
-    return saturating_add(asked_since_, t.op_timeout);
-  return saturating_add(asked_since_, t.outage_timeout);
+    return saturating_add(phase_began_, t.op_timeout);
+  return saturating_add(phase_began_, t.outage_timeout);
 }
 
 effects recipe::ask_again(time_point now, const timing& t) noexcept {
@@ -196,7 +196,7 @@ effects recipe::on(const push& p, time_point now, const timing& t) noexcept {
 }
 
 effects recipe::on_wake(time_point now, const timing& t) noexcept {
-  const time_point end = asks() ? end_of_asking(t) : saturating_add(asked_since_, t.op_timeout);
+  const time_point end = asks() ? end_of_asking(t) : saturating_add(phase_began_, t.op_timeout);
   const bool timed_out = now >= end;
   switch (state_) {
     case state::trying:
@@ -206,7 +206,7 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
     case state::queued: return ask(now, t);
     case state::withdrawing:
       if (timed_out) return give_up(errc::outcome_unknown);
-      return question(operation::leave, now, asked_since_ + t.op_timeout, t);
+      return question(operation::leave, now, phase_began_ + t.op_timeout, t);
     case state::releasing:
       if (now >= surely_over_ || planted(mutant::release_not_repeated))
         return give_up(errc::outcome_unknown);

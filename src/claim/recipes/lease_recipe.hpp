@@ -17,6 +17,14 @@
 //   releasing,  | overdue, given up          | idle | ended (outcome_unknown); orphan
 //   withdrawing |                            |      |
 //
+//   fact           | is set by             | is cleared by           | while it is set
+//   ---------------+-----------------------+-------------------------+--------------------------
+//   others_wait    | wanted, or a reply    | each recipe's release   | wanted is not reported
+//                  |                       | or next grant           | again
+//   is_doubtful    | moved                 | done, the next grant    | the lease is in doubt
+//   is_downgrading | downgrade             | done, lost, release     | downgrade is sent again
+//   is_downgraded  | downgrade             | the next acquire        | the grant is a reader's
+//
 // Each recipe derives from it and defines how a claim acquires and releases the lock. A waiter,
 // which makes more than one attempt, is never overdue: it waits through an outage.
 #pragma once
@@ -76,13 +84,13 @@ class lease_recipe {
   bool is_doubtful() const noexcept { return is_doubtful_; }
   // With the deadline of the last renewal.
   seam::grant granted() const noexcept {
-    return {.number = number_, .deadline = deadline_, .received_at = asked_since_};
+    return {.number = number_, .deadline = deadline_, .received_at = phase_began_};
   }
   // When its request is overdue; never: it waits.
   time_point due(const timing& t) const noexcept {
     const bool is_bounded =
         waits() && (!is_waiter() || base::planted(base::mutant::waiter_given_up));
-    return is_bounded ? base::saturating_add(asked_since_, t.op_timeout) : base::never;
+    return is_bounded ? base::saturating_add(phase_began_, t.op_timeout) : base::never;
   }
   // When to send it for the last time before that: early enough for a connection to be opened and
   // for an answer.
@@ -114,7 +122,7 @@ class lease_recipe {
   void turn_to(state next, time_point now) noexcept {
     ++epoch_;
     state_ = next;
-    asked_since_ = now;
+    phase_began_ = now;
     attempts_ = 0;
     is_downgrading_ = false;
   }
@@ -122,7 +130,7 @@ class lease_recipe {
     if (!base::planted(base::mutant::late_reply_accepted)) ++epoch_;
     state_ = state::held;
     is_doubtful_ = false;
-    asked_since_ = now;
+    phase_began_ = now;
     number_ = number;
     deadline_ = deadline;
     step out;
@@ -216,8 +224,8 @@ class lease_recipe {
   duration ttl_{};
   std::int64_t number_ = 0;
   time_point deadline_ = base::never;
-  // Since the first send of the request that is not answered yet; held: since the grant.
-  time_point asked_since_{};
+  // The first send of the request that is not answered yet; held: the grant.
+  time_point phase_began_{};
   std::uint32_t epoch_ = 0;
   std::uint8_t attempts_ = 0;  // at the request that is not answered yet
   state state_ = state::idle;

@@ -228,12 +228,12 @@ retrying_recipe::step retrying_recipe::on_busy(const reply& r, time_point now,
 // owner after all: then it tries under another id, and the old one is withdrawn.
 retrying_recipe::step retrying_recipe::on_not_ours(const reply& r, time_point now,
                                                    const timing& t) noexcept {
-  const time_point since = asked_since_;
+  const time_point since = phase_began_;
   may_be_ours_ = false;
   step out = ask(state::trying, now, t);
   out.orphan = out.new_owner = !r.final;
   if (!one_attempt_) return out;
-  asked_since_ = since;  // the op-timeout is that of the whole attempt
+  phase_began_ = since;  // the op-timeout is that of the whole attempt
   out.wake = due(t);
   return out;
 }

@@ -61,6 +61,19 @@
 //   releasing,  |                             |             | (outcome unknown); orphan
 //   withdrawing |                             |             |
 //
+//   fact          | is set by                 | is cleared by             | while it is set
+//   --------------+---------------------------+---------------------------+---------------------
+//   is_subscribed | subscribed                | subscription lost, the    | it waits for a
+//                 |                           | next acquire              | message or a nap
+//   message_early | a message, while a reply  | the next request          | busy: send try_lock
+//                 | is awaited                |                           |
+//   polls         | subscribing failed, or is | the next acquire          | it does not
+//                 | overdue                   |                           | subscribe again
+//   is_untried    | acquire that subscribes   | busy; subscribing failed  | subscribing failed:
+//                 | first                     |                           | send try_lock
+//   may_be_ours   | cut                       | a reply after which no    | what it gives up is
+//                 |                           | older request may arrive  | an orphan
+//
 // Sleeping, it wakes by the end of the holder's lease where the reply shows that, and at the latest
 // after a nap (with a channel) or the back-off (without); within the heartbeat of a store that
 // forgets a waiter which does not ask. A waiter is never overdue: it waits through an outage.

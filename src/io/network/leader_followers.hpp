@@ -115,9 +115,9 @@ class leader_followers final : public base::caller_driver, private base::loop_wa
   std::atomic<bool> must_step_down_{false};  // the background driver must step down
   std::atomic<bool> sleeps_{false};          // the leader writes nothing more before it has slept
   std::atomic<bool> leader_must_write_{false};  // a thread leaves its write to the leader
-  std::atomic<bool> collected_{false};
-  std::atomic<bool> watches_{false};  // the background driver checks collected_ by itself
-  bool woke_others_ = false;          // used by the leader, and then by the next one
+  std::atomic<bool> collected_{false};          // requests that no thread has written yet
+  std::atomic<bool> watches_{false};            // the background driver checks collected_ by itself
+  bool woke_others_ = false;                    // used by the leader, and then by the next one
   std::atomic<std::uint64_t> taken_{0};
 };
 

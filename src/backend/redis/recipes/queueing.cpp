@@ -205,7 +205,7 @@ effects queueing_recipe::on_kind(const reply& r) noexcept {
 // raised. When that does not help, with pauses, and not forever: the counter was lost and the
 // clock set back.
 effects queueing_recipe::on_bad_number(const reply& r, time_point now, const timing& t) noexcept {
-  const time_point since = std::exchange(saw_bad_number_, true) ? asked_since_ : r.sent;
+  const time_point since = std::exchange(saw_bad_number_, true) ? phase_began_ : r.sent;
   const std::uint8_t before = attempts_;
   if (is_grouped_ || now - since >= t.op_timeout) {
     effects out = become_idle(claim_event::refused, errc::refused);
@@ -213,7 +213,7 @@ effects queueing_recipe::on_bad_number(const reply& r, time_point now, const tim
     return out;
   }
   effects out = start_over(now, true);
-  asked_since_ = since;
+  phase_began_ = since;
   attempts_ = before;
   if (before > 0) {
     const effects later = pause(now, t);
@@ -339,7 +339,7 @@ effects queueing_recipe::on_subscribed(time_point now) noexcept {
   }
   if (state_ != state::queued || planted(mutant::removed_waiter_sleeps)) return {};
   effects out = send(operation::lock_or_queue);
-  asked_since_ = now;  // not since the wait began: the request is a new one
+  phase_began_ = now;  // not since the wait began: the request is a new one
   ++epoch_;
   state_ = state::queueing;
   replaces_timer_ = true;  // this claim may be the only one with a timer on the lock

@@ -173,10 +173,10 @@ class connection final : public io::stream_user {
   time_point retry_at_ = base::never;
   unsigned attempts_ = 0;
   std::size_t doubted_ = 0;  // of those in flight, the first ones
-  bool is_silent_ = false;
-  bool is_passing_ = false;
-  bool was_ready_ = false;
-  std::string aborted_;  // why the server will not do the transaction it is being sent
+  bool is_silent_ = false;   // a reply is overdue, which the owner knows
+  bool is_passing_ = false;  // the last failure: another attempt may succeed
+  bool was_ready_ = false;   // before the last failure
+  std::string aborted_;      // why the server will not do the transaction it is being sent
   base::failure last_failure_;
 };
 

@@ -277,7 +277,7 @@ class transport final : private connection_owner,
   std::vector<held_message> held_messages_;
   std::size_t marked_messages_ = 0;  // of these, the first ones
   std::size_t known_replicas_ = 0;
-  bool is_lacking_replicas_ = false;
+  bool is_lacking_replicas_ = false;  // too few confirm; what is held back stays so
   lineage lineage_;
   server_clock clock_;
   reachability reach_;
@@ -296,13 +296,13 @@ class transport final : private connection_owner,
   bool awaits_commands_[3] = {};  // by lane: it is to be opened once they have a server
   // The server reports no run_id, and the connection for messages is not known to be to it.
   bool awaits_listener_ = false;
-  bool is_confirmed_ = false;  // no connection has ended since the last one was made
-  bool has_moved_ = false;
-  bool is_sampling_ = false;
+  bool is_confirmed_ = false;         // no connection has ended since the last one was made
+  bool has_moved_ = false;            // to another server or other data, until sources know it
+  bool is_sampling_ = false;          // a reply with the server's time is awaited
   bool lacks_sharded_right_ = false;  // on the connection for messages
   bool awaits_address_ = false, is_led_ = false, is_led_elsewhere_ = false;  // see lead_to()
-  bool admits_strangers_ = true, has_refused_stranger_ = false;
-  time_point probed_{};                  // the connection for messages
+  bool admits_strangers_ = true, has_refused_stranger_ = false;  // servers with other data
+  time_point probed_{};                                          // the connection for messages
   time_point confirmed_at_{};            // a connection by name reached the commands' server
   time_point next_probe_ = base::never;  // of the name
 };

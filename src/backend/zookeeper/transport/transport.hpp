@@ -130,16 +130,16 @@ class transport final : private session_host, private io::reactor_user {
   std::optional<base::failure> opened_;  // how opening has ended; {}: it has not
   unsigned failures_ = 0;                // before the first connection was open
   bool was_reached_ = false;             // a server, ever
-  bool is_open_ = false;
-  bool is_alarm_ = false;    // session_.on_alarm() runs
-  bool is_overdue_ = false;  // the last connection was given up because no answer came
-  bool is_writing_ = false;  // a thread does, with the mutex released
-  std::string writing_;      // its bytes
+  bool is_open_ = false;                 // from open() to the end of the session
+  bool is_alarm_ = false;                // session_.on_alarm() runs
+  bool is_overdue_ = false;              // the last connection was given up because no answer came
+  bool is_writing_ = false;              // a thread does, with the mutex released
+  std::string writing_;                  // its bytes
   std::atomic<bool> has_own_loop_{false};    // the connection belongs to the loop with a thread
   std::atomic<bool> is_unavailable_{false};  // the connection was lost, and none is attached
   time_point out_since_ = base::never;
   std::uint64_t reconnects_ = 0;
-  bool was_attached_ = false;
+  bool was_attached_ = false;   // ever: from then on, losses are logged
   bool is_reached_ = false;     // by the connection that was made last
   base::failure last_failure_;  // of a connection
   base::failure last_telling_;  // of one that had reached a server: it tells more
