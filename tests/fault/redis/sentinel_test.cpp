@@ -198,6 +198,24 @@ TEST_F(redis_sentinel_opening, sentinels_take_a_password_of_their_own) {
   }
 }
 
+TEST_F(redis_sentinel_opening, one_sentinel_with_another_password_is_outvoted_and_two_are_named) {
+  sentinel_servers s;
+  const auto change_password = [&](std::size_t i) {
+    const auto reply =
+        s.sentinel(i).command({"ACL", "SETUSER", "default", "resetpass", ">another"});
+    EXPECT_EQ(reply.text, "OK");
+  };
+  change_password(1);
+  EXPECT_EQ(told_by_opening(s.url()).text, "");
+  change_password(2);
+  const told t = told_by_opening(s.url());
+  EXPECT_EQ(t.code, errc::refused) << t.text;
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_THAT(t.text, HasSubstr(port_of(s.sentinel(1))));
+  EXPECT_THAT(t.text, HasSubstr(port_of(s.sentinel(2))));
+  EXPECT_THAT(t.text, HasSubstr("password"));
+}
+
 TEST_F(redis_sentinel_opening, servers_take_the_user_and_the_password_of_the_url) {
   sentinel_servers s({.servers = {.password = "grown-up", .acl = "lock on >secret ~* &* +@all"}});
   EXPECT_EQ(told_by_opening(s.url(":grown-up@")).text, "");
