@@ -162,6 +162,19 @@ TEST_F(redis_sentinel_opening, without_a_majority_of_sentinels_fails_and_names_t
   EXPECT_THAT(t.text, Not(HasSubstr(port_of(s.sentinel(1)) + ':')));
 }
 
+TEST_F(redis_sentinel_opening, a_sentinel_that_is_named_by_two_addresses_has_one_vote) {
+  sentinel_servers s;
+  s.sentinel(1).kill();
+  s.sentinel(2).kill();
+  const std::string port = port_of(s.sentinel(0));
+  const told t =
+      told_by_opening("redis+sentinel://127.0.0.1:" + port + ",localhost:" + port + "/main",
+                      "?op-timeout=3s");
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_THAT(t.text, HasSubstr("1 of 3 sentinels"));
+}
+
 TEST_F(redis_sentinel_opening, with_all_sentinels_stopped_fails_after_the_op_timeout) {
   sentinel_servers s;
   for (std::size_t i = 0; i < s.sentinel_count(); ++i) s.sentinel(i).stop();
