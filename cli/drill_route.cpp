@@ -8,38 +8,8 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr int redis_port = 6379, sentinel_port = 26379, zookeeper_port = 2181, mysql_port = 3306;
-
 bool has_option(const url& where, std::string_view name) {
   return std::ranges::find(where.options(), name, &url::option::first) != where.options().end();
-}
-
-int default_port_of(const std::string& scheme) {
-  if (scheme.ends_with("+sentinel")) return sentinel_port;
-  if (scheme.starts_with("zookeeper")) return zookeeper_port;
-  return scheme == "mysql" ? mysql_port : redis_port;
-}
-
-bool is_loopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
-// As the library decides it: without tls= it is TLS for other hosts, and with other options of TLS.
-bool is_mysql_with_tls(const url& where) {
-  if (where.scheme() != "mysql") return false;
-  const auto& options = where.options();
-  const auto given = std::ranges::find(options, "tls", &url::option::first);
-  if (given != options.end())
-    return !(given->second == "0" || given->second == "false" || given->second == "no" ||
-             given->second == "off");
-  const auto is_of_tls = [](const url::option& o) { return o.first.starts_with("tls-"); };
-  const auto is_local = [](const url::endpoint& e) { return is_loopback(e.host); };
-  return std::ranges::any_of(options, is_of_tls) ||
-         !std::ranges::all_of(where.endpoints(), is_local);
-}
-
-bool has_tls_scheme(const std::string& scheme) {
-  return scheme.starts_with("rediss") || scheme == "redlocks" || scheme == "zookeepers";
 }
 
 // The name in the certificates, when it is the same for all servers; else empty.
@@ -52,11 +22,11 @@ std::string obstacle_of(const url& where) {
   const std::string& scheme = where.scheme();
   if (where.endpoints().empty() || has_option(where, "socket"))
     return "the URL names no address of a server";
-  if (is_mysql_with_tls(where))
+  if (scheme == "mysql" && where.uses_tls())
     return "with TLS, libmariadb verifies the host of the URL, and a proxy has another";
   if (scheme.ends_with("+shards") && !has_option(where, "names"))
     return "the addresses are the names of the shards; give names= in the URL";
-  if (!has_tls_scheme(scheme)) return {};
+  if (!where.uses_tls()) return {};
   if (is_of_announcing_servers(where))
     return "with TLS, the drill does not query the addresses that the servers announce";
   if (!has_option(where, "tls-host") && name_of_all(where.endpoints()).empty())
@@ -88,7 +58,7 @@ std::string failover_obstacle(const std::optional<url>& where) {
   if (!where || !is_of_announcing_servers(*where))
     return "--failover=auto needs a redis+sentinel: or redis+cluster: URL; for this store, give "
            "--failover a command of yours";
-  if (where->scheme().starts_with("rediss"))
+  if (where->uses_tls())
     return "--failover=auto does not use TLS; give --failover a command, for example one with "
            "redis-cli --tls";
   return {};
@@ -106,8 +76,8 @@ drill_route route_of(const std::optional<url>& where) {
   if (!out.obstacle.empty()) return out;
   out.servers = where->endpoints();
   for (url::endpoint& each : out.servers)
-    if (each.port == 0) each.port = default_port_of(where->scheme());
-  if (has_tls_scheme(where->scheme()) && !has_option(*where, "tls-host"))
+    if (each.port == 0) each.port = where->default_port();
+  if (where->uses_tls() && where->scheme() != "mysql" && !has_option(*where, "tls-host"))
     out.new_options.emplace_back("tls-host", name_of_all(out.servers));
   return out;
 }

@@ -42,6 +42,13 @@ class url {
   // The query in its order, without ?password=.
   const std::vector<option>& options() const noexcept;
 
+  // Returns the port of a server that the URL names without one; 0: the scheme has no ports, or is
+  // unknown.
+  int default_port() const noexcept;
+  // Returns whether a client of this URL connects over TLS. The scheme decides, and with `mysql:`
+  // tls=, the other options of TLS, and whether all hosts are this machine.
+  bool uses_tls() const noexcept;
+
   // Returns this URL with one option set to a value, which replaces the value that it had.
   //
   // name   of the option, as docs/options.md lists it; open() refuses one that it does not know

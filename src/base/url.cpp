@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 
 #include "base/fail.hpp"
@@ -135,6 +136,24 @@ void read_query(std::string_view text, url::parts& to) {
   }
 }
 
+bool is_loopback(const url::endpoint& e) noexcept {
+  return e.host == "localhost" || e.host == "::1" || e.host.starts_with("127.");
+}
+
+// A password never goes over a network in plain text, unless the user requests that with tls=0. A
+// value of tls= that is malformed is refused when the URL is opened.
+bool mysql_uses_tls(const url& where) noexcept {
+  constexpr std::string_view off[] = {"0", "false", "no", "off"};
+  const auto& options = where.options();
+  const auto given = std::ranges::find(options, "tls", &url::option::first);
+  if (given != options.end()) return std::ranges::find(off, given->second) == std::end(off);
+  const auto is_of_tls = [](const url::option& o) { return o.first.starts_with("tls-"); };
+  const bool has_socket =
+      std::ranges::find(options, "socket", &url::option::first) != options.end();
+  const bool is_local = has_socket || std::ranges::all_of(where.endpoints(), is_loopback);
+  return !is_local || std::ranges::any_of(options, is_of_tls);
+}
+
 }  // namespace
 
 url::parts::~parts() { explicit_bzero(password.data(), password.size()); }
@@ -206,6 +225,21 @@ const std::string& url::path() const noexcept { return parts_->path; }
 const std::vector<url::option>& url::options() const noexcept { return parts_->options; }
 const std::vector<std::string>& url::secret_variables() const noexcept {
   return parts_->secret_variables;
+}
+
+int url::default_port() const noexcept {
+  constexpr int of_redis = 6379, of_sentinel = 26379, of_mysql = 3306, of_zookeeper = 2181;
+  const std::string& s = scheme();
+  if (s.starts_with("zookeeper")) return of_zookeeper;
+  if (s == "mysql") return of_mysql;
+  if (s.ends_with("+sentinel")) return of_sentinel;
+  return (s.starts_with("redis") && s != "redis+unix") || s.starts_with("redlock") ? of_redis : 0;
+}
+
+bool url::uses_tls() const noexcept {
+  const std::string& s = scheme();
+  if (s != "mysql") return s.starts_with("rediss") || s == "redlocks" || s == "zookeepers";
+  return mysql_uses_tls(*this);
 }
 
 std::string_view secret_access::password(const url& u) noexcept { return u.parts_->password; }

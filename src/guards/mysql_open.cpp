@@ -21,19 +21,14 @@
 namespace holdfast::inline v0 {
 namespace {
 
-constexpr int default_port = 3306;
 constexpr base::duration default_bound = std::chrono::seconds{5};
 
 struct terms_of_opening {
   std::string host, socket, database, ca, certificate, key;
-  int port = default_port;
+  int port = 0;
   bool tls = true;
   base::duration connect_bound = default_bound, reply_bound = default_bound;
 };
-
-bool is_this_machine(std::string_view host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
 
 void read_option(const url& where, const url::option& option, terms_of_opening& terms) {
   const auto& [name, value] = option;
@@ -63,6 +58,8 @@ terms_of_opening read_terms(const url& where) {
   if (where.scheme() != "mysql")
     base::fail(errc::bad_url, "open", "the scheme is not mysql:", {}, where.text());
   terms_of_opening terms;
+  terms.port = where.default_port();
+  terms.tls = where.uses_tls();
   if (where.endpoints().size() > 1)
     base::fail(errc::bad_url, "open", "name one host", {}, where.text());
   if (!where.endpoints().empty()) {
@@ -70,14 +67,7 @@ terms_of_opening read_terms(const url& where) {
     if (where.endpoints()[0].port) terms.port = where.endpoints()[0].port;
   }
   terms.database = where.path().starts_with('/') ? where.path().substr(1) : where.path();
-  const auto& options = where.options();
-  const bool is_local =
-      is_this_machine(terms.host) ||
-      std::ranges::any_of(options, [](const url::option& o) { return o.first == "socket"; });
-  terms.tls = !is_local || std::ranges::any_of(options, [](const url::option& o) {
-    return o.first.starts_with("tls-");
-  });
-  for (const url::option& option : options) read_option(where, option, terms);
+  for (const url::option& option : where.options()) read_option(where, option, terms);
   if (terms.socket.empty() && terms.host.empty())
     base::fail(errc::bad_url, "open",
                "name a host, mysql://user@host/database, or a Unix socket with ?socket=", {},

@@ -17,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int default_port = 3306;
 constexpr duration default_idle_timeout = 30s, idle_timeout_min = 1s, idle_timeout_max = 10min;
 constexpr duration default_retry_base = 50ms;
 constexpr double connections_max = 10'000;
@@ -29,13 +28,9 @@ constexpr std::size_t path_max = 107;       // of sockaddr_un
   base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
-bool is_loopback(std::string_view host) noexcept {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 void read_place(const seam::open_args& o, settings& out) {
   for (const auto& e : o.where.endpoints()) {
-    base::address server{e.host, e.port ? e.port : default_port, {}};
+    base::address server{e.host, e.port ? e.port : o.where.default_port(), {}};
     const auto is_same = [&](const base::address& other) {
       return other.host == server.host && other.port == server.port;
     };
@@ -64,20 +59,15 @@ void read_socket(seam::own_options& own, settings& out) {
   out.servers = {{"localhost", 0, path}};
 }
 
-// A password never goes over a network in plain text, unless the user asks for that.
 void read_tls(const seam::open_args& o, seam::own_options& own, settings& out) {
   const bool has_socket = !out.servers.front().path.empty();
-  const bool is_local = has_socket || std::ranges::all_of(out.servers, [](const auto& a) {
-                          return is_loopback(a.host);
-                        });
-  bool wants_tls = !is_local;
-  const bool is_given = own.flag("tls", wants_tls);
+  bool wants_tls = o.where.uses_tls();
+  own.flag("tls", wants_tls);
   base::tls_terms terms;
   own.tls(terms);
   const bool has_terms = std::ranges::any_of(o.own, [](const url::option& each) {
     return each.first.starts_with("tls-");
   });
-  wants_tls = wants_tls || (has_terms && !is_given);
   if (has_terms && !wants_tls) own.refuse("tls=0 is given, and the options of TLS have no effect");
   if (!wants_tls) return;
   if (has_socket) own.refuse("tls: a Unix socket has no TLS");

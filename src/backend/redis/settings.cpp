@@ -18,17 +18,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int default_port = 6379, default_port_of_sentinels = 26379;
 constexpr double databases_max = 1 << 20, required_replicas_max = 100;
 
 [[noreturn]] void refuse(const seam::open_args& o, std::string why) {
   base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
-base::address address_of(const url::endpoint& e, int otherwise = default_port) {
+base::address address_of(const url::endpoint& e, const url& where) {
   base::address out;
   out.host = e.host;
-  out.port = e.port ? e.port : otherwise;
+  out.port = e.port ? e.port : where.default_port();
   return out;
 }
 
@@ -45,10 +44,6 @@ bool is_redlock(const seam::open_args& o) {
 bool has_sentinels(const seam::open_args& o) { return o.where.scheme().ends_with("+sentinel"); }
 
 bool is_cluster(const seam::open_args& o) { return o.where.scheme().ends_with("+cluster"); }
-
-bool has_tls(const seam::open_args& o) {
-  return o.where.scheme().starts_with("rediss") || o.where.scheme() == "redlocks";
-}
 
 struct path_parts {
   std::string_view master, database;  // empty: there is none
@@ -84,7 +79,7 @@ void read_place(const seam::open_args& o, settings& out) {
            "the failure of one leaves no majority");
   if (endpoints.empty()) refuse(o, "name a node: redis+cluster://a,b");
   if (endpoints.size() > independent_servers_max) refuse(o, "name at most 15 servers");
-  if (!has_sentinels(o)) out.where = address_of(endpoints[0]);
+  if (!has_sentinels(o)) out.where = address_of(endpoints[0], o.where);
   const std::string_view database = parts_of_path(o).database;
   if (!database.empty()) out.database = database_of(o, database);
 }
@@ -104,12 +99,11 @@ int database_option(const seam::open_args& o, const seam::own_options& own,
 }
 
 // The servers of the URL; each has the user, the password and the times of `like`.
-std::vector<endpoint> servers_like(const endpoint& like, const seam::open_args& o,
-                                   int port = default_port) {
+std::vector<endpoint> servers_like(const endpoint& like, const seam::open_args& o) {
   std::vector<endpoint> out;
   for (const url::endpoint& e : o.where.endpoints()) {
     endpoint& to = out.emplace_back(like);
-    to.move_to(address_of(e, port));
+    to.move_to(address_of(e, o.where));
     to.text = base::text_of(to.where);
   }
   return out;
@@ -184,7 +178,7 @@ void read_sentinels(const seam::open_args& o, seam::own_options& own, settings& 
   });
   if (!shared.user.empty() && !has_password)
     own.refuse("sentinel-user needs a password: give sentinel-password-file");
-  out.sentinels = servers_like(shared, o, default_port_of_sentinels);
+  out.sentinels = servers_like(shared, o);
 }
 
 void read_replicas(std::string_view text, const seam::own_options& own, settings& out) {
@@ -250,7 +244,7 @@ settings read_settings(const seam::open_args& o) {
   base::process_identity me = o.env.process();
   out.host = std::move(me.host);
   out.process = me.pid;
-  if (has_tls(o)) {
+  if (o.where.uses_tls()) {
     out.tls.emplace();
     out.tls->host = out.where.host;
   }

@@ -15,7 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int default_port = 2181;
 constexpr duration default_session_timeout = 30s;
 constexpr duration session_timeout_min = 100ms, session_timeout_max = 24h;
 constexpr duration default_retry_base = 50ms;
@@ -28,7 +27,7 @@ constexpr std::string_view server_tree = "/zookeeper";  // the servers' own
 
 void read_servers(const seam::open_args& o, settings& out) {
   for (const url::endpoint& e : o.where.endpoints())
-    out.servers.push_back({e.host, e.port ? e.port : default_port, {}});
+    out.servers.push_back({e.host, e.port ? e.port : o.where.default_port(), {}});
   if (out.servers.empty()) refuse(o, "name the servers: zookeeper://host1,host2:2181,host3/chroot");
 }
 
@@ -108,7 +107,7 @@ settings read_settings(const seam::open_args& o) {
   out.rules = {.op_timeout = o.shared.op_timeout,
                .clock_skew = o.shared.clock_skew,
                .outage_timeout = o.shared.outage_timeout};
-  if (o.where.scheme() == "zookeepers") out.tls.emplace();
+  if (o.where.uses_tls()) out.tls.emplace();
   read_options(o, out);
   return out;
 }

@@ -202,5 +202,16 @@ TEST_F(redis_cluster_opening, is_recommended_where_a_node_is_used_as_a_single_se
   EXPECT_THAT(t.text, HasSubstr("redis+cluster:"));
 }
 
+// A master that has the slot of the record votes, and the others do not.
+TEST_F(redis_cluster_opening, is_recommended_where_nodes_are_named_as_masters_of_a_redlock) {
+  cluster_servers c(masters_only);
+  std::string url = c.url();
+  url.replace(0, url.find(':'), "redlock");
+  const told t = opened(url + "?op-timeout=20s");
+  EXPECT_EQ(t.code, errc::no_quorum) << t.text;
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_THAT(t.text, HasSubstr("redis+cluster:"));
+}
+
 }  // namespace
 }  // namespace holdfast::redis_test

@@ -162,6 +162,19 @@ TEST_F(redis_sentinel_opening, without_a_majority_of_sentinels_fails_and_names_t
   EXPECT_THAT(t.text, Not(HasSubstr(port_of(s.sentinel(1)) + ':')));
 }
 
+TEST_F(redis_sentinel_opening, a_sentinel_that_is_named_by_two_addresses_has_one_vote) {
+  sentinel_servers s;
+  s.sentinel(1).kill();
+  s.sentinel(2).kill();
+  const std::string port = port_of(s.sentinel(0));
+  const told t =
+      told_by_opening("redis+sentinel://127.0.0.1:" + port + ",localhost:" + port + "/main",
+                      "?op-timeout=3s");
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_THAT(t.text, HasSubstr("1 of 3 sentinels"));
+}
+
 TEST_F(redis_sentinel_opening, with_all_sentinels_stopped_fails_after_the_op_timeout) {
   sentinel_servers s;
   for (std::size_t i = 0; i < s.sentinel_count(); ++i) s.sentinel(i).stop();
@@ -196,6 +209,24 @@ TEST_F(redis_sentinel_opening, sentinels_take_a_password_of_their_own) {
     EXPECT_THAT(t.text, HasSubstr("sentinel"));
     EXPECT_THAT(t.text, Not(HasSubstr("wrong-one")));
   }
+}
+
+TEST_F(redis_sentinel_opening, one_sentinel_with_another_password_is_outvoted_and_two_are_named) {
+  sentinel_servers s;
+  const auto change_password = [&](std::size_t i) {
+    const auto reply =
+        s.sentinel(i).command({"ACL", "SETUSER", "default", "resetpass", ">another"});
+    EXPECT_EQ(reply.text, "OK");
+  };
+  change_password(1);
+  EXPECT_EQ(told_by_opening(s.url()).text, "");
+  change_password(2);
+  const told t = told_by_opening(s.url());
+  EXPECT_EQ(t.code, errc::refused) << t.text;
+  EXPECT_LT(t.took, in_bounds);
+  EXPECT_THAT(t.text, HasSubstr(port_of(s.sentinel(1))));
+  EXPECT_THAT(t.text, HasSubstr(port_of(s.sentinel(2))));
+  EXPECT_THAT(t.text, HasSubstr("password"));
 }
 
 TEST_F(redis_sentinel_opening, servers_take_the_user_and_the_password_of_the_url) {

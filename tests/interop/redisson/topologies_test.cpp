@@ -17,19 +17,22 @@ using testkit::sentinel_servers;
 
 const std::string channel_of_mutex = "redisson_lock__channel:{x}",
                   channel_of_readers = "redisson_rwlock:{x}";
+const std::string with_sentinel = "with Sentinel", in_a_cluster = "in a cluster";
 
 void check_each(const direction& d) {
   d.exclusion();
   d.wake_up();
 }
 
-void check_mutexes(const deployment& on, table& into, const kind& k) {
+void check_mutexes(const deployment& on, const std::string& where, const kind& k) {
+  table into(k.layout + ' ' + where);
   both_ways(on, into, k, k, channel_of_mutex, check_each);
   count_together(on, into, k);
 }
 
-void check_readers_and_writers(const deployment& on, table& into) {
+void check_readers_and_writers(const deployment& on, const std::string& where) {
   const kind write{"write", "redisson-rw"}, read{"read", "redisson-rw"};
+  table into(write.layout + ' ' + where);
   both_ways(on, into, write, write, channel_of_readers, check_each);
   both_ways(on, into, write, read, channel_of_readers, check_each);
   both_ways(on, into, read, write, channel_of_readers, check_each);
@@ -43,20 +46,17 @@ class redisson_sentinel_table : public with_redisson {
 
 TEST_F(redisson_sentinel_table, lock) {
   sentinel_servers s;
-  table into("redisson with Sentinel");
-  check_mutexes(servers_of(s), into, {"lock", "redisson"});
+  check_mutexes(servers_of(s), with_sentinel, {"lock", "redisson"});
 }
 
 TEST_F(redisson_sentinel_table, fair) {
   sentinel_servers s;
-  table into("redisson-fair with Sentinel");
-  check_mutexes(servers_of(s), into, {"fair", "redisson-fair"});
+  check_mutexes(servers_of(s), with_sentinel, {"fair", "redisson-fair"});
 }
 
 TEST_F(redisson_sentinel_table, rw) {
   sentinel_servers s;
-  table into("redisson-rw with Sentinel");
-  check_readers_and_writers(servers_of(s), into);
+  check_readers_and_writers(servers_of(s), with_sentinel);
 }
 
 // Redisson repeats a command for some seconds while it has no master, and then reports a failure.
@@ -116,20 +116,17 @@ class redisson_cluster_table : public with_redisson {
 
 TEST_F(redisson_cluster_table, lock) {
   cluster_servers c;
-  table into("redisson in a cluster");
-  check_mutexes(servers_of(c), into, {"lock", "redisson"});
+  check_mutexes(servers_of(c), in_a_cluster, {"lock", "redisson"});
 }
 
 TEST_F(redisson_cluster_table, fair) {
   cluster_servers c;
-  table into("redisson-fair in a cluster");
-  check_mutexes(servers_of(c), into, {"fair", "redisson-fair"});
+  check_mutexes(servers_of(c), in_a_cluster, {"fair", "redisson-fair"});
 }
 
 TEST_F(redisson_cluster_table, rw) {
   cluster_servers c;
-  table into("redisson-rw in a cluster");
-  check_readers_and_writers(servers_of(c), into);
+  check_readers_and_writers(servers_of(c), in_a_cluster);
 }
 
 }  // namespace

@@ -301,6 +301,37 @@ TEST(url, takes_one_password_only) {
         << option;
 }
 
+TEST(url, has_the_default_port_of_its_scheme) {
+  const auto port = [](const char* text) { return url::parse(text).default_port(); };
+  for (const char* text : {"redis://h", "rediss://h", "redis+cluster://h", "redis+shards://h",
+                           "redlock://a,b,c", "redlocks://a,b,c"})
+    EXPECT_EQ(port(text), 6379) << text;
+  EXPECT_EQ(port("redis+sentinel://h/main"), 26379);
+  EXPECT_EQ(port("zookeepers://h"), 2181);
+  EXPECT_EQ(port("mysql://h/db"), 3306);
+  for (const char* text : {"file:", "memory:x", "redis+unix:///run/s", "other://h"})
+    EXPECT_EQ(port(text), 0) << text;
+}
+
+TEST(url, of_mysql_uses_tls_unless_all_hosts_are_this_machine_or_tls_is_off) {
+  for (const char* text : {"mysql://db1/d", "mysql://localhost,db1/d", "mysql://127.0.0.1/d?tls=1",
+                           "mysql://localhost/d?tls-ca=/etc/ca.pem"})
+    EXPECT_TRUE(url::parse(text).uses_tls()) << text;
+  for (const char* text :
+       {"mysql://localhost/d", "mysql://127.0.0.1:3307,[::1]/d", "mysql://db1/d?tls=0",
+        "mysql://db1/d?tls=off", "mysql://localhost/d?socket=/run/mysql.sock"})
+    EXPECT_FALSE(url::parse(text).uses_tls()) << text;
+}
+
+TEST(url, of_another_store_uses_tls_if_its_scheme_says_so) {
+  for (const char* text : {"rediss://h", "rediss+sentinel://h/main", "rediss+cluster://h",
+                           "rediss+shards://h", "redlocks://a,b,c", "zookeepers://h"})
+    EXPECT_TRUE(url::parse(text).uses_tls()) << text;
+  for (const char* text : {"redis://h", "redis+unix:///run/s", "redlock://a,b,c", "zookeeper://h",
+                           "file:", "memory:x"})
+    EXPECT_FALSE(url::parse(text).uses_tls()) << text;
+}
+
 TEST(url, is_empty_with_an_error_code) {
   std::error_code ec;
   for (const auto* const wrong : {"redis://h:x", "no scheme", "redis://h?password-file=/nowhere"}) {

@@ -86,12 +86,11 @@ void read_weights(const seam::own_options& own, std::string_view option, std::st
 }
 
 std::vector<shard_place> shards_of_servers(const seam::open_args& o) {
-  constexpr int port_of_redis = 6379;
   const std::string scheme = o.where.scheme() == "rediss+shards" ? "rediss" : "redis";
   std::vector<shard_place> out;
   std::set<std::string> seen;
   for (url::endpoint e : o.where.endpoints()) {
-    if (e.port == 0) e.port = port_of_redis;
+    if (e.port == 0) e.port = o.where.default_port();
     base::address at;
     at.host = e.host;
     at.port = e.port;
