@@ -81,9 +81,10 @@ int first_of_free_ports(int offset) {
   const int last = end - 1 - offset;
   for (int i = 0; i < tries && first < last; ++i) {
     const int port = given.draw(first, last);
-    if (!is_free(port) || !given.take(port)) continue;
+    // Taken before it is tried: another process may have closed a port that it opens again.
+    if (!given.take(port) || !is_free(port)) continue;
     const int above = port + offset;
-    if (offset == 0 || (is_free(above) && given.take(above))) return port;
+    if (offset == 0 || (given.take(above) && is_free(above))) return port;
   }
   throw std::system_error(EADDRINUSE, std::generic_category(), "a free port of 127.0.0.1");
 }
