@@ -306,6 +306,7 @@ void retrying_node::send_renewals(renewals_of_slot& r, request_writer& to, time_
 }
 
 void retrying_node::answer_renewals(request& b, const value& v, const reply_context& context) {
+  if (v.is(value::kind::error)) over_.note_refused_request(context.now);
   for (std::size_t i = 0; i < b.members.size(); ++i) {
     const batch_member& m = b.members[i];
     retrying_claim* const c = claims_.at(m.whose);

@@ -12,6 +12,7 @@ class commands_watch final : public request_source {
     virtual void on_commands_ready(time_point now) = 0;
     virtual void on_commands_lost(time_point now) = 0;
     virtual void on_commands_silent(time_point now) = 0;
+    virtual void on_commands_refused(time_point /*now*/) {}
 
    protected:
     ~listener() = default;
@@ -30,6 +31,7 @@ class commands_watch final : public request_source {
   void on_silent(lane what, time_point now) override {
     if (what == lane::commands) to_.on_commands_silent(now);
   }
+  void on_refused(time_point now) override { to_.on_commands_refused(now); }
   void on_tick(time_point, base::event_queue&) override {}
   bool is_in_use() const noexcept override { return false; }
   listener& to_;

@@ -331,6 +331,11 @@ void transport::watch_outage() {
 void transport::note_refusal(std::string why, time_point now) {
   reach_.on_refusal(std::move(why), is_in_use(), now);
   watch_outage();
+  note_refused_request(now);
+}
+
+void transport::note_refused_request(time_point now) {
+  for (request_source* s : sources_) s->on_refused(now);
 }
 
 void transport::note_waiter(time_point now) {

@@ -148,6 +148,7 @@ class transport final : private connection_owner,
 
   // Reasons for which requests are not answered.
   void note_refusal(std::string why, time_point now);  // the server does not do it now
+  void note_refused_request(time_point now);           // the same of one that nobody waits for
   void note_accepted(time_point now) { reach_.on_accepted(now); }
   void note_waiter(time_point now);  // a claim starts to wait for it
   bool is_in_use() const noexcept;   // a claim holds or wants a lock there

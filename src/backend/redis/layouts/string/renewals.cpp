@@ -86,6 +86,7 @@ void renewals::on_script_missing(request& those, const reply_context&) {
 
 void renewals::on_reply(request& those, const value& v, const reply_context& context) {
   const time_point now = context.now, sent = context.sent;
+  if (v.is(value::kind::error)) node_.over().note_refused_request(now);
   const server_time at = server_time_of(v[0].integer());
   const bool is_told = v.size() == those.members.size() + 1;
   const time_point jumped_since = node_.over().jump_since();

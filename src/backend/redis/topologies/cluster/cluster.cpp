@@ -45,6 +45,11 @@ void cluster::on_commands_lost(time_point now) {
   look_soon(now);
 }
 
+void cluster::on_commands_refused(time_point now) {
+  is_doubtful_ = true;
+  look_soon(std::max(now, last_look_ + long_look_pause));
+}
+
 transport& cluster::node_of(std::string_view key) noexcept {
   const std::size_t i = map_.shard_of(slot_of(key)).value_or(0);
   return *nodes_[i < nodes_.size() ? i : 0];
@@ -94,8 +99,9 @@ bool cluster::is_in_use() const noexcept {
   return std::ranges::any_of(nodes_, [](const transport* t) { return t->is_in_use(); });
 }
 
-// While all masters work, one node is asked now and then: a client that waits for a message learns
-// of a slot that has moved.
+// While all masters work, one node is asked now and then, and another one each time: a client that
+// waits for a message learns of a slot that has moved, and one whose node was cut off from the
+// others learns what these say.
 void cluster::look_if_due(time_point now) {
   if (next_look_ == base::never) return;
   if (now < next_look_) {
@@ -107,7 +113,7 @@ void cluster::look_if_due(time_point now) {
   for (std::size_t i = 0; i < std::min<std::size_t>(settled ? 1 : asked_at_once, links_.size());
        ++i) {
     links_[next_link_ % links_.size()]->ask(now);
-    if (!settled) ++next_link_;
+    ++next_link_;
   }
   duration pause = look_pause;
   if (settled) {

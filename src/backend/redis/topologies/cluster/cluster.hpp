@@ -8,6 +8,7 @@
 //   a slot has another shard  | the claims of its locks go there; what is held is confirmed there
 //   MOVED, ASK, TRYAGAIN      | nothing was executed: asks, and the request is sent again
 //   commands lost, or silence | asks again and again, several nodes in turn, until all masters work
+//   requests refused          | asks several nodes: one that was cut off from the others refuses
 //
 // What counts of the answers is in slot_map.hpp.
 #pragma once
@@ -62,6 +63,7 @@ class cluster final : public topology,
   void on_commands_ready(time_point now) override;
   void on_commands_lost(time_point now) override;
   void on_commands_silent(time_point now) override { look_soon(now); }
+  void on_commands_refused(time_point now) override;
 
   // io::reactor_user
   void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override;

@@ -138,6 +138,23 @@ TEST_F(redis_cluster_topology, nodes_are_left_once_all_masters_are_connected) {
   for (const char* host : {"n1", "n2", "n3", "n4"}) EXPECT_TRUE(lines_to(host).empty()) << host;
 }
 
+TEST_F(redis_cluster_topology, a_refused_request_makes_other_nodes_be_asked) {
+  settle(two_masters);
+  std::set<std::string> asked;
+  for (int i = 0; i < 4; ++i) {
+    pass(2s);
+    {
+      const std::lock_guard guard(reactor.mutex());
+      over.node_of("x").note_refusal("CLUSTERDOWN", net.now());
+    }
+    pass();
+    for (const char* host : {"n1", "n2", "n3", "n4"})
+      if (!lines_to(host).empty()) asked.insert(host);
+    tell_all(two_masters);
+  }
+  EXPECT_EQ(asked.size(), 4u);
+}
+
 TEST_F(redis_cluster_topology, an_announced_address_is_translated_by_the_map) {
   where.map = {{{"m1", 6379, {}}, {"reached", 6379, {}}}};
   pass();
