@@ -263,8 +263,9 @@ class judge final : public observer {
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
   std::vector<queued> queue_;  // of the lock that is judged
+  static constexpr int servers_max = 3;  // behind one name, or of a cluster
   // Pipes with requests, by server: commands, renewals.
-  std::unordered_map<const machine*, int> newest_[2][2];
+  std::unordered_map<const machine*, int> newest_[servers_max][2];
   struct use {               // of its connections by a client
     moment last{}, since{};  // there was no longer pause
   };
