@@ -35,7 +35,7 @@ redis_cluster::redis_cluster(const model_redis::wall_clock& clock, int masters,
     nodes_.push_back({std::make_unique<model_redis>(clock, i + 1),
                       sha1_hex("node " + std::to_string(i + 1)), i + 1});
     inside(i).cluster = this;
-    inside(i).node = i;
+    inside(i).node_number = i;
   }
   for (int slot = 0; slot < slots_of_cluster; ++slot)
     owners_.push_back(slot * masters / slots_of_cluster);
@@ -107,12 +107,12 @@ std::string redis_cluster::redirection(const server& by, const connection& c, co
   for (const std::string_view key : keys) {
     if (slot_of_key(key) != slot) return std::string(other_slots);
     are_several = are_several || key != keys.front();
-    if (move != moves_.end() && inside(by.node).databases[0].find(key, by.now_ms())) ++present;
+    if (move != moves_.end() && inside(by.node_number).databases[0].find(key, by.now_ms())) ++present;
   }
-  const bool is_owner = owner_of(slot) == by.node;
+  const bool is_owner = owner_of(slot) == by.node_number;
   if (move != moves_.end() && is_owner && present < keys.size())
     return present > 0 ? std::string(some_absent) : led_to("ASK", slot, move->second);
-  if (move != moves_.end() && move->second == by.node && c.asking > 0)
+  if (move != moves_.end() && move->second == by.node_number && c.asking > 0)
     return are_several && present < keys.size() ? std::string(some_absent) : std::string();
   return is_owner ? std::string() : led_to("MOVED", slot, owner_of(slot));
 }
@@ -147,14 +147,14 @@ std::string redis_cluster::nodes_text(const server& by) const {
     const server_address& there = one.runs->address();
     const std::string port = std::to_string(there.port);
     out += one.id + ' ' + there.ip + ':' + port + '@' + std::to_string(there.port + 10'000) +
-           (i == by.node ? " myself,master" : " master") + " - 0 0 " + std::to_string(one.epoch) +
-           " connected" + slots_text(i) + (i == by.node ? moves_text(i) : std::string()) + '\n';
+           (i == by.node_number ? " myself,master" : " master") + " - 0 0 " + std::to_string(one.epoch) +
+           " connected" + slots_text(i) + (i == by.node_number ? moves_text(i) : std::string()) + '\n';
   }
   return out;
 }
 
 void redis_cluster::pass_on(const server& from, std::string_view channel, std::string_view text) {
-  under_way_.push_back({from.node, std::string(channel), std::string(text)});
+  under_way_.push_back({from.node_number, std::string(channel), std::string(text)});
   on_messages_();
 }
 

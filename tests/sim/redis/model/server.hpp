@@ -74,7 +74,7 @@ class server {
   replication replicates;
   std::function<void(effects)> to_replica;  // empty: it has none
   redis_cluster* cluster = nullptr;         // null: it is no node of one
-  int node = 0;                             // its number there
+  int node_number = 0;                      // there
   bool holds_writes = false;
   std::vector<int> held;  // connections whose requests wait, in order
   std::chrono::microseconds started{};
