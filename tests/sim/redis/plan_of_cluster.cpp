@@ -47,8 +47,7 @@ plan draw_of_cluster(std::uint64_t seed, int masters) {
   draw_leases_of_cluster(p, d);
   const auto clients = static_cast<std::uint64_t>(p.clients);
   for (int n = d.between(1, 5); n > 0; --n) {
-    p.faults.push_back(
-        in_cluster(p, d, trouble::slot_moved, static_cast<std::uint64_t>(p.locks)));
+    p.faults.push_back(in_cluster(p, d, trouble::slot_moved, static_cast<std::uint64_t>(p.locks)));
     // Most often a slot moves within milliseconds.
     if (d.chance(0.6)) p.faults.back().lasts = d.between(1ms, 50ms);
   }

@@ -78,8 +78,7 @@ void redis_masters::begin_move(const fault& f) {
 
 void redis_masters::move_on(int slot, moment step, moment end) {
   if (!cluster_.is_moving(slot)) return;  // the end of all trouble has ended it
-  if (world_.time.now() >= end)
-    return world_.change_server([&] { cluster_.end_move(slot); });
+  if (world_.time.now() >= end) return world_.change_server([&] { cluster_.end_move(slot); });
   const std::vector<std::string> left = cluster_.keys_left(slot);
   if (!left.empty())
     world_.change_server([&] { cluster_.move_key(left[world_.chance.below(left.size())]); });

@@ -19,7 +19,7 @@ using testkit::redis_server;
 
 // The keys of a lock, and one of another slot.
 const std::string lock_key = "x", queue_key = "holdfast:{x}:x:q", absent_key = "holdfast:{x}:x:m",
-                  other_key = "y";
+                  spare_key = "holdfast:{x}:x:s", other_key = "y";
 
 // Each list ends outside of a MULTI.
 std::vector<std::vector<command_words>> requests_of_a_lock() {
@@ -44,6 +44,9 @@ std::vector<std::vector<command_words>> requests_of_a_lock() {
       {{"MULTI"}, {"GET", lock_key}, {"DISCARD"}},
       {{"MULTI"}, {"EXEC"}},
       {{"PUBLISH", "channel", "text"}},
+      // A script that looks for what it has deleted, while the slot moves.
+      {{"EVAL", "redis.call('DEL', KEYS[1]) return redis.call('EXISTS', KEYS[1])", "1", spare_key},
+       {"SET", spare_key, "1"}},
   };
   // Each once more, as a client that follows ASK sends it.
   for (std::size_t i = 0, n = all.size(); i < n; ++i) {
@@ -74,7 +77,8 @@ struct sim_cluster_model : testing::Test {
     ASSERT_EQ(real->slot_of(lock_key), slot_of_key(lock_key));
     ASSERT_EQ(real->master_of_slot(slot_of_key(lock_key)), static_cast<std::size_t>(from));
     for (const command_words& one :
-         {command_words{"SET", lock_key, "owner"}, command_words{"ZADD", queue_key, "1", "waiter"}})
+         {command_words{"SET", lock_key, "owner"}, command_words{"SET", spare_key, "1"},
+          command_words{"ZADD", queue_key, "1", "waiter"}})
       EXPECT_EQ(answers_of_real(from, {one}), answers_of_model(from, {one}));
   }
 

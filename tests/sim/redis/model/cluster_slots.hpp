@@ -1,11 +1,12 @@
 // The slots of a cluster's keys, and the keys that a command names.
 #pragma once
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "tests/sim/redis/model/command.hpp"
-
 namespace holdfast::sim {
+
+struct command;
 
 inline constexpr int slots_of_cluster = 16384;
 
@@ -13,6 +14,6 @@ inline constexpr int slots_of_cluster = 16384;
 int slot_of_key(std::string_view key) noexcept;
 
 // By its key specification; none of a malformed call.
-std::vector<std::string_view> keys_of(const command&, arguments);
+std::vector<std::string_view> keys_of(const command&, std::span<const std::string_view> argv);
 
 }  // namespace holdfast::sim

@@ -11,8 +11,8 @@ namespace holdfast::sim {
 namespace {
 
 constexpr std::string_view other_slots = "CROSSSLOT Keys in request don't hash to the same slot";
-constexpr std::string_view some_absent =
-    "TRYAGAIN Multiple keys request during rehashing of slot";
+constexpr std::string_view is_down = "CLUSTERDOWN The cluster is down";
+constexpr std::string_view some_absent = "TRYAGAIN Multiple keys request during rehashing of slot";
 
 // Of a planted fault the queue has answers in the place of requests.
 std::vector<std::string_view> keys_of_group(const connection& c) {
@@ -85,8 +85,8 @@ void redis_cluster::end_move(int slot) {
   moves_.erase(move);
 }
 
-void redis_cluster::set_down(bool is_down) {
-  for (const master& one : nodes_) one.runs->set_cluster_down(is_down);
+void redis_cluster::set_down(bool begins) {
+  for (const master& one : nodes_) one.runs->set_cluster_down(begins);
 }
 
 std::string redis_cluster::led_to(std::string_view how, int slot, int node) const {
@@ -107,8 +107,10 @@ std::string redis_cluster::redirection(const server& by, const connection& c, co
   for (const std::string_view key : keys) {
     if (slot_of_key(key) != slot) return std::string(other_slots);
     are_several = are_several || key != keys.front();
-    if (move != moves_.end() && inside(by.node_number).databases[0].find(key, by.now_ms())) ++present;
+    if (move != moves_.end() && inside(by.node_number).databases[0].find(key, by.now_ms()))
+      ++present;
   }
+  if (by.cluster_down) return std::string(is_down);
   const bool is_owner = owner_of(slot) == by.node_number;
   if (move != moves_.end() && is_owner && present < keys.size())
     return present > 0 ? std::string(some_absent) : led_to("ASK", slot, move->second);
@@ -147,8 +149,9 @@ std::string redis_cluster::nodes_text(const server& by) const {
     const server_address& there = one.runs->address();
     const std::string port = std::to_string(there.port);
     out += one.id + ' ' + there.ip + ':' + port + '@' + std::to_string(there.port + 10'000) +
-           (i == by.node_number ? " myself,master" : " master") + " - 0 0 " + std::to_string(one.epoch) +
-           " connected" + slots_text(i) + (i == by.node_number ? moves_text(i) : std::string()) + '\n';
+           (i == by.node_number ? " myself,master" : " master") + " - 0 0 " +
+           std::to_string(one.epoch) + " connected" + slots_text(i) +
+           (i == by.node_number ? moves_text(i) : std::string()) + '\n';
   }
   return out;
 }

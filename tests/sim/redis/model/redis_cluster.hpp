@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "tests/sim/redis/model/model_redis.hpp"
 
 namespace holdfast::sim {
+
+struct connection;
 
 // The masters share the slots in equal ranges, and have no replicas. What one of them is ordered to
 // do with a slot is known to all at once. A message is on its way to the other masters until it is
@@ -38,7 +41,8 @@ class redis_cluster {
   void set_down(bool);
 
   // For its servers. Why the server does not run the command: an error, or empty.
-  std::string redirection(const server&, const connection&, const command&, arguments) const;
+  std::string redirection(const server&, const connection&, const command&,
+                          std::span<const std::string_view> argv) const;
   std::string nodes_text(const server&) const;  // CLUSTER NODES
   void pass_on(const server& from, std::string_view channel, std::string_view text);
 

@@ -98,7 +98,7 @@ std::string_view server::refused_to_script(const command& what, bool wrote) cons
 }
 
 std::string server::redirection(const connection& c, const command& what, arguments argv) const {
-  const bool is_judged = cluster && !cluster_down && (c.trusted || &c == &for_scripts);
+  const bool is_judged = cluster && (c.trusted || &c == &for_scripts);
   return is_judged ? cluster->redirection(*this, c, what, argv) : std::string();
 }
 
