@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tests/sim/program/playable.hpp"
+#include "tests/sim/redis/layouts.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -13,6 +14,7 @@ struct killer_seed {
   std::uint64_t seed;  // one that shows it, or one not far before
   std::string_view layout = "string";
   int servers = 1;
+  int masters = 0;  // of a cluster
 };
 
 constexpr killer_seed seeds[] = {
@@ -55,6 +57,9 @@ constexpr killer_seed seeds[] = {
     {"linger_kept", 21},
     {"token_blocks", 5},
     {"guard_admits_all", 1},
+    {"deadline_from_reply", 1, "string", 1, sim::usual_cluster},
+    {"delete_without_owner", 1, "string", 1, sim::usual_cluster},
+    {"renew_without_owner", 1, "string", 1, sim::usual_cluster},
     {"name_not_probed", 7, "string", 2},
     {"own_history_not_asked", 814198, "redisson-rw", 2},
     {"place_of_the_lost_kept", 940000215, "redisson-fair", 2},
@@ -153,11 +158,14 @@ constexpr killer_seed seeds[] = {
 };
 
 std::optional<sim::playable> played_by(const killer_seed& k) {
+  if (k.masters > 0) return sim::playable_of_cluster(k.layout, k.masters);
   return k.servers == 2 ? sim::playable_of_two(k.layout) : sim::playable_named(k.layout);
 }
 
 std::string name_of(const killer_seed& k) {
-  return (k.servers == 2 ? "schedules_of_two" : "schedules") +
+  return (k.masters > 0    ? "schedules_of_cluster"
+          : k.servers == 2 ? "schedules_of_two"
+                           : "schedules") +
          (k.layout == "string" ? std::string() : '_' + std::string(k.layout));
 }
 
@@ -174,7 +182,9 @@ std::string survived_schedules(const killer_seed& k, const mutant& m) {
   if (seed == k.seed + schedules_max) {
     remove_planted();
     return "no schedule from seed " + std::to_string(k.seed) +
-           " on finds it; `./dev sim --minutes 1 --servers " + std::to_string(k.servers) +
+           " on finds it; `./dev sim --minutes 1 " +
+           (k.masters > 0 ? "--cluster " + std::to_string(k.masters)
+                          : "--servers " + std::to_string(k.servers)) +
            " --layout " + std::string(k.layout) + " --mutant " + m.name + "` may find another seed";
   }
   const sim::result broken = play(seed, sim::recording::on);

@@ -233,7 +233,7 @@ void judge::about_to_serve(const pipe& p, std::string_view bytes) {
 
 void judge::after_server(const pipe* by) {
   if (by) view_->served(const_cast<pipe*>(by)->owner().client, by->recent());
-  if (by && world_.store->server_of(by->handle()) != world_.store->leading_server()) by = nullptr;
+  if (by && !world_.store->leads(by->handle())) by = nullptr;
   for (lock_state& l : locks_) look(l, by);
 }
 

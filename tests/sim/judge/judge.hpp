@@ -189,7 +189,7 @@ class judge final : public observer {
     std::vector<std::string> old_ids;
     std::vector<const machine*> old_waiters;
     std::vector<std::string> copied;  // ids that were queued when another server took over
-    std::string contended;  // a client with more queued claims than waiting users
+    std::string contended;            // a client with more queued claims than waiting users
     moment contended_since{};
   };
   using queue_seen = std::vector<std::string_view>;  // ids at the server, the next one first
@@ -265,9 +265,10 @@ class judge final : public observer {
   const bool may_have_old_data_;
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
-  std::vector<queued> queue_;  // of the lock that is judged
+  std::vector<queued> queue_;            // of the lock that is judged
+  static constexpr int servers_max = 3;  // behind one name, or of a cluster
   // Pipes with requests, by server: commands, renewals.
-  std::unordered_map<const machine*, int> newest_[2][2];
+  std::unordered_map<const machine*, int> newest_[servers_max][2];
   struct use {               // of its connections by a client
     moment last{}, since{};  // there was no longer pause
   };

@@ -23,7 +23,9 @@ std::string judge::left_of(const lock_state& l, std::string_view client) const {
 // They may be of any client.
 bool judge::brings_old_data(const plan& p) {
   return p.has(trouble::restart_saved) || p.has(trouble::resynced) || p.has(trouble::writes_lost) ||
-         std::ranges::any_of(p.faults, [](const fault& f) { return f.what >= trouble::promoted; });
+         std::ranges::any_of(p.faults, [](const fault& f) {
+           return f.what >= trouble::promoted && f.what <= trouble::taken_back;
+         });
 }
 
 // `owner`: of a holder that a client is shown.

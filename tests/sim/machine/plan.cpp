@@ -67,10 +67,11 @@ constexpr const char* trouble_names[troubles] = {"pause",
                                                  "failed_over",
                                                  "name_led_back",
                                                  "replication_id_changed",
-                                                 "taken_back"};
+                                                 "taken_back",
+                                                 "slot_moved"};
 
 std::string text_of_move(const fault& f) {
-  if (f.what < trouble::promoted) return {};
+  if (f.what < trouble::promoted || f.what > trouble::taken_back) return {};
   const auto ms = [](moment t) { return std::to_string(static_cast<double>(t.count()) / 1e6); };
   constexpr const char* shares[] = {"none", "some", "all"};
   return ", cuts " + std::string(shares[static_cast<int>(f.cuts)]) + ", lost " + ms(f.lost) +
@@ -120,6 +121,7 @@ std::string plan::text() const {
                            std::to_string(tick.count()) + " ms"
                      : "")
       << (tick == 0ms && servers > 1 ? ", " + std::to_string(servers) + " servers" : "")
+      << (masters > 0 ? ", cluster of " + std::to_string(masters) + " masters" : "")
       << (attaches_to_leader ? ", attach=leader" : "")
       << (knows_one_server ? ", a server for each client" : "")
       << (parked_share > 0 ? ", parked" : "") << (serves_reads_alone ? ", readonlymode" : "")

@@ -72,8 +72,10 @@ enum class trouble : unsigned char {
   name_led_back,           // new connections reach the other server for a while
   replication_id_changed,  // of a master, as where no replica is attached for long
   taken_back,              // the old master is the right one again, and the new one its replica
+  // Of a cluster.
+  slot_moved,  // of a lock, to another master, key by key
 };
-inline constexpr int troubles = static_cast<int>(trouble::taken_back) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::slot_moved) + 1;
 inline constexpr int troubles_of_one_server = static_cast<int>(trouble::resynced) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
@@ -118,6 +120,7 @@ struct plan {
   std::chrono::milliseconds outage_timeout{};  // zero: none
   bool kill_forbidden = false;
   int servers = 1;                   // of an ensemble, behind one name, or of a Redlock
+  int masters = 0;                   // of a cluster; 0: there is none
   int observers = 0;                 // of an ensemble, the last ones of its servers
   std::chrono::milliseconds tick{};  // of its servers
   bool attaches_to_leader = false;   // clients look for it

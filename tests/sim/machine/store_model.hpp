@@ -60,6 +60,8 @@ class store_model {
   // Of several servers behind one name: the connection's, and the one whose grants count.
   virtual int server_of(int /*connection*/) const { return 0; }
   virtual int leading_server() const { return 0; }
+  // Grants over the connection count.
+  virtual bool leads(int connection) const { return server_of(connection) == leading_server(); }
   virtual moment stands_until(int /*connection*/) const { return {}; }  // its server
 
   // Its protocol, of what clients write.

@@ -233,8 +233,7 @@ bool world::has_connection_to(int server) const {
 
 bool world::asks_other_server(machine& m) const {
   return std::ranges::any_of(m.pipes(), [&](const auto& one) {
-    return one->alive() && one->use().asks && one->handle() != 0 &&
-           store->server_of(one->handle()) != store->leading_server();
+    return one->alive() && one->use().asks && one->handle() != 0 && !store->leads(one->handle());
   });
 }
 

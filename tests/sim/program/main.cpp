@@ -30,6 +30,7 @@ struct order {
   const mutants::mutant* mutant = nullptr;
   std::optional<playable> layout = playable_named({});
   int servers = 0;  // 0: as many as the layout has by itself
+  int masters = 0;  // of a cluster; 0: there is none
   bool lists = false, each = false, of_memory = false, keeps_going = false;
   bool plays_all = false, of_mutexes = false;
 };
@@ -48,6 +49,9 @@ int explain_usage() {
       << "\n"
          "       ./dev sim --servers 2 ...                          Redis behind one name, with\n"
          "                failovers; with --layout redlock, 3 to 9 masters (3)\n"
+         "       ./dev sim --cluster N ...                          Redis Cluster of 2 or 3 "
+         "masters,\n"
+         "                whose slots move; layout string only\n"
          "       ./dev sim --memory --digest N | --seed N ...       the same of the memory store\n"
          "       ./dev sim --kind mutex ...                         all locks are mutexes\n"
          "       ./dev sim --all [--minutes M] [--seed N]           a table of all of them: for M\n"
@@ -90,6 +94,8 @@ std::optional<order> read(int argc, char** argv) {
       out.digest = std::strtoull(argv[i], &end, 10);
     } else if (option == "--servers") {
       out.servers = static_cast<int>(std::strtol(argv[i], &end, 10));
+    } else if (option == "--cluster") {
+      out.masters = static_cast<int>(std::strtol(argv[i], &end, 10));
     } else if (option == "--layout") {
       out.layout = playable_named(argv[i]);
       if (!out.layout) return std::nullopt;
@@ -105,6 +111,8 @@ std::optional<order> read(int argc, char** argv) {
     if (end == argv[i] || *end != '\0') return std::nullopt;
   }
   if (out.servers > 0) out.layout = with_servers(*out.layout, out.servers);
+  if (out.layout && out.masters != 0)
+    out.layout = playable_of_cluster(out.layout->name, out.masters);
   if (!out.layout) return std::nullopt;
   if (out.of_mutexes) out.layout = of_mutexes(std::move(*out.layout));
   if (!out.layout) return std::nullopt;
@@ -215,6 +223,7 @@ int search(const order& o) {
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "replay: ./dev sim "
             << (is_usual_number ? "" : "--servers " + std::to_string(o.layout->servers) + ' ')
+            << (o.masters == 0 ? "" : "--cluster " + std::to_string(o.masters) + ' ')
             << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ')
             << (o.of_mutexes ? "--kind mutex " : "") << "--seed " << found->whole.seed << '\n';
   return 1;

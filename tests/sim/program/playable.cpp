@@ -51,6 +51,18 @@ std::optional<playable> playable_of_two(std::string_view layout) {
                   .servers = 2};
 }
 
+std::optional<playable> playable_of_cluster(std::string_view layout, int masters) {
+  const played_layout* const l = layout_named(layout);
+  if (!l || !l->is_usual() || masters < 2 || masters > cluster_max) return std::nullopt;
+  playable out;
+  out.name = l->name;
+  out.draw = [masters](std::uint64_t seed) { return draw_of_cluster(seed, masters); };
+  out.play = play_redis;
+  out.is_usual = true;
+  out.masters = masters;
+  return out;
+}
+
 playable playable_redlock(int masters) {
   playable out;
   out.name = "redlock";
@@ -65,6 +77,7 @@ std::vector<playable> all_playable() {
   const auto add = [&](std::string_view name) { out.push_back(*playable_named(name)); };
   for (const std::string_view name : played_layouts()) add(name);
   for (const std::string_view name : played_layouts()) out.push_back(*playable_of_two(name));
+  out.push_back(*playable_of_cluster({}, usual_cluster));
   add("redlock");
 #ifdef HOLDFAST_WITH_MYSQL
   for (const std::string_view name : played_strategies()) add(name);
@@ -78,7 +91,7 @@ std::vector<playable> all_playable() {
 std::string playable_layouts() {
   std::string out;
   for (const playable& l : all_playable())
-    if (l.servers != 2) out.append(out.empty() ? "" : ", ").append(l.name);
+    if (l.servers != 2 && l.masters == 0) out.append(out.empty() ? "" : ", ").append(l.name);
   return out;
 }
 

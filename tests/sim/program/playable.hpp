@@ -15,6 +15,7 @@ struct playable {
   player play;
   bool is_usual = false;
   int servers = 1;
+  int masters = 0;  // of a cluster; 0: there is none
   std::string backend = "redis";
   bool has_mutexes = true;
 };
@@ -23,10 +24,13 @@ struct playable {
 std::optional<playable> playable_named(std::string_view layout);
 // On two servers behind one name.
 std::optional<playable> playable_of_two(std::string_view layout);
+// In a cluster of so many masters.
+std::optional<playable> playable_of_cluster(std::string_view layout, int masters);
 // Redlock with so many masters.
 playable playable_redlock(int masters);
-std::vector<playable> all_playable();  // and each that may have two servers once more with two
-std::string playable_layouts();        // "string, lua"
+// And each once more that may have two servers, or a cluster.
+std::vector<playable> all_playable();
+std::string playable_layouts();  // "string, lua"
 // The same with all locks a mutex. None: the layout has no mutexes.
 std::optional<playable> of_mutexes(playable);
 

@@ -10,13 +10,16 @@
 
 namespace holdfast::sim {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 constexpr std::chrono::microseconds epoch{1'700'000'000'000'000};
 
-// The counters of grant numbers: one for all locks, or one for each.
+// The counters of grant numbers: one for all locks, for each, or for each slot of a cluster.
 bool is_counter(std::string_view key) {
-  return key == redis::counter_key || key.starts_with("redisson_lock_token:");
+  return key == redis::counter_key || key.starts_with("redisson_lock_token:") ||
+         (key.starts_with("holdfast:{") && key.ends_with("}:n"));
 }
 
 }  // namespace
@@ -30,32 +33,53 @@ redis_store::redis_store(world& w)
       world_.watch->excuse_old_queues();
     };
   }
+  if (w.schedule.masters > 0)
+    masters_ = std::make_unique<redis_masters>(w, [this] { return wall(); });
   if (w.schedule.kill_forbidden) each_server([this] { server().forbid("client|kill"); });
 }
 
-int redis_store::world_servers() const noexcept { return roles_ ? 2 : 1; }
+int redis_store::world_servers() const noexcept {
+  return masters_ ? masters_->count() : roles_ ? 2 : 1;
+}
 
 int redis_store::connect(peer& p, const std::string& host) {
+  if (masters_) return masters_->connect(p, host);
   return roles_ ? roles_->connect(p, host) : server_.connect(p);
 }
 
 void redis_store::receive(int connection, std::string_view bytes) {
+  if (masters_) return masters_->receive(connection, bytes);
   roles_ ? roles_->receive(connection, bytes) : server_.receive(connection, bytes);
 }
 
 void redis_store::disconnect(int connection) {
+  if (masters_) return masters_->disconnect(connection);
   roles_ ? roles_->disconnect(connection) : server_.disconnect(connection);
 }
 
 bool redis_store::is_connected(int connection) const {
+  if (masters_) return masters_->is_connected(connection);
   return roles_ ? roles_->is_connected(connection) : server_.is_connected(connection);
 }
 
 int redis_store::server_of(int connection) const {
+  if (masters_) return redis_masters::server_of(connection);
   return roles_ ? redis_roles::server_of(connection) : 0;
 }
 
+// Of a cluster no schedule is quiet or breaks a lock, and the servers are listed one after the
+// other, while a lock may be on its way.
+rule_set redis_store::unjudged() const {
+  if (!masters_) return {};
+  return {rule::shown, rule::broken, rule::warned};
+}
+
+moment redis_store::recovery_max() const {
+  return masters_ ? moment(world_.schedule.op_timeout * 3) + 6s : moment{};
+}
+
 std::string redis_store::url(int) const {
+  if (masters_) return "redis+cluster://" + masters_->hosts() + '?';
   return "redis://sim:1?" +
          (layout_.is_usual() ? std::string() : "layout=" + std::string(layout_.name) + '&');
 }
@@ -67,7 +91,7 @@ std::string redis_store::name_of_client(int machine) const {
 // Keys that a crashed client leaves beside a lock stay until the lock is next used, or lapses
 // later.
 std::vector<std::string> redis_store::left(bool of_crashed) {
-  std::vector<std::string> out = server().key_names();
+  std::vector<std::string> out = masters_ ? masters_->key_names() : server().key_names();
   std::erase_if(out, [&](const std::string& key) {
     return is_counter(key) || (of_crashed && key.find('{') != key.npos);
   });

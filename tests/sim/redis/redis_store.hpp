@@ -1,5 +1,6 @@
 // Redis in the simulator: the model of its server, what troubles it, and how its protocol reads.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "tests/sim/machine/store_model.hpp"
 #include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/model/model_redis.hpp"
+#include "tests/sim/redis/redis_masters.hpp"
 #include "tests/sim/redis/redis_roles.hpp"
 #include "tests/sim/redis/requests.hpp"
 
@@ -23,6 +25,9 @@ class redis_store final : public store_model {
   const seam::capabilities& can() const override { return layout_.can; }
   moment longest_pause() const override { return layout_.longest_pause; }
   moment window_of_waiter() const override { return layout_.window_of_waiter; }
+  rule_set unjudged() const override;
+  moment recovery_max() const override;
+  bool needs_each_connection() const override { return masters_ != nullptr; }
   std::string name_of_client(int machine) const override;
   int connect(peer&, const std::string& host) override;
   void receive(int connection, std::string_view bytes) override;
@@ -30,12 +35,15 @@ class redis_store final : public store_model {
   bool is_connected(int connection) const override;
   int server_of(int connection) const override;
   bool is_in_service(int connection) const override {
-    return is_connected(connection) && server_of(connection) == leading_server();
+    return is_connected(connection) && leads(connection);
   }
   moment stands_until(int connection) const override {
     return roles_ ? roles_->stands_until(connection) : moment{};
   }
   int leading_server() const override { return roles_ ? roles_->leading() : 0; }
+  bool leads(int connection) const override {
+    return masters_ || server_of(connection) == leading_server();
+  }
 
   void learn(std::string_view bytes, connection_use&) const override;
   std::size_t cut_at(std::string_view bytes, double share) const override;
@@ -52,8 +60,18 @@ class redis_store final : public store_model {
   void heal() override;
   std::vector<std::string> left(bool of_crashed) override;
 
-  // The one whose grants count, but while each_server() shows the others.
-  model_redis& server() noexcept { return roles_ ? roles_->at(shown_server()) : server_; }
+  // The one whose grants count, but while each_server() shows the others. Of a cluster it is any.
+  model_redis& server() {
+    if (masters_) return masters_->at(std::max(shown_, 0));
+    return roles_ ? roles_->at(shown_server()) : server_;
+  }
+  // Of a cluster the one that has the key, or else its slot.
+  model_redis& server_with(std::string_view key) {
+    return masters_ ? masters_->with(key) : server();
+  }
+  bool has_listener(std::string_view channel) {
+    return masters_ ? masters_->has_listener(channel) : server().has_listener(channel);
+  }
   template <class Look>
   void each_server(Look look) {
     const int all = world_servers();
@@ -84,8 +102,9 @@ class redis_store final : public store_model {
   world& world_;
   const played_layout& layout_;
   moment clock_offset_{};
-  model_redis server_;                  // where there is only one
-  std::unique_ptr<redis_roles> roles_;  // of two
+  model_redis server_;                      // where there is only one
+  std::unique_ptr<redis_roles> roles_;      // of two
+  std::unique_ptr<redis_masters> masters_;  // of a cluster
   int shown_ = -1;
   request_texts requests_;
   int foreigners_ = 0;

@@ -19,6 +19,8 @@ silent_peer nobody;
 }  // namespace
 
 void redis_store::happen(const fault& f) {
+  if (masters_ && (f.what == trouble::slot_moved || f.what == trouble::cluster_down))
+    return masters_->happen(f);
   switch (f.what) {
     case trouble::foreign:
     case trouble::foreign_forever: return foreign(f);
@@ -119,6 +121,7 @@ void redis_store::lose_data() {
 }
 
 void redis_store::restart(kept what) {
+  if (masters_) return masters_->restart();
   if (roles_) return roles_->restart();
   if (what != kept::everything) lose_data();
   if (what == kept::nothing) world_.watch->excuse_leases();
@@ -189,6 +192,7 @@ void redis_store::foreign_leaves(const std::string& lock, const std::string& min
 }
 
 void redis_store::heal() {
+  if (masters_) return masters_->heal();
   if (roles_) return roles_->heal();
   server_.set_maxmemory_full(false);
   server_.set_readonly(false);

@@ -50,21 +50,21 @@ std::int64_t redis_view::number_of(std::string_view group) const {
 }
 
 bool redis_view::has_listener(std::string_view client) const {
-  return store_.server().has_listener("hf:" + std::string(client));
+  return store_.has_listener("hf:" + std::string(client));
 }
 
 std::optional<owner_seen> redis_view::owner_at(int lock) const {
-  const auto seen = store_.server().string_at(of(lock).lock);
+  const auto seen = store_.server_with(of(lock).lock).string_at(of(lock).lock);
   if (!seen) return std::nullopt;
   return owner_seen{seen->text, seen->expires_ms};
 }
 
 std::vector<std::string_view> redis_view::queue_at(int lock) const {
-  return store_.server().members_at(of(lock).queue);
+  return store_.server_with(of(lock).queue).members_at(of(lock).queue);
 }
 
 std::vector<std::pair<std::string_view, double>> redis_view::members_at(int lock) const {
-  return store_.server().scored_at(of(lock).members);
+  return store_.server_with(of(lock).members).scored_at(of(lock).members);
 }
 
 int redis_view::permits_of(int, std::string_view id) const {
@@ -76,10 +76,12 @@ int redis_view::permits_of(int, std::string_view id) const {
 
 // Of a holder it is its note, which has a '|', of a waiter the window that it wants.
 std::vector<std::string_view> redis_view::notes_at(int lock, bool of_waiters) const {
-  std::vector<std::string_view> out = store_.server().fields_at(of(lock).notes);
+  const std::string& notes = of(lock).notes;
+  model_redis& at = store_.server_with(notes);
+  std::vector<std::string_view> out = at.fields_at(notes);
   if (!of_waiters)
     std::erase_if(out, [&](std::string_view id) {
-      return store_.server().field_at(of(lock).notes, id).find('|') == std::string_view::npos;
+      return at.field_at(notes, id).find('|') == std::string_view::npos;
     });
   return out;
 }

@@ -14,7 +14,10 @@ namespace holdfast::sim {
 namespace {
 
 std::string title_of(const playable& l) {
-  return l.backend + ' ' + l.name + (l.servers == 2 ? ", 2 servers" : "");
+  return l.backend + ' ' + l.name +
+         (l.servers == 2  ? ", 2 servers"
+          : l.masters > 0 ? ", cluster"
+                          : "");
 }
 
 // By title: the rules in the table of the program.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/sim/redis/model/redis_cluster.hpp"
 #include "tests/sim/redis/model/server.hpp"
 
 namespace holdfast::sim {
@@ -55,9 +56,14 @@ void server::deliver_all() {
   pending_.clear();
 }
 
-// Replicated, and counted only here.
+// Replicated or passed on in a cluster, and counted only here.
 long long server::publish(std::string_view channel, std::string_view message) {
   if (to_replica) published_.emplace_back(channel, message);
+  if (cluster) cluster->pass_on(*this, channel, message);
+  return send_to_subscribers(channel, message);
+}
+
+long long server::send_to_subscribers(std::string_view channel, std::string_view message) {
   const auto found = channels.find(channel);
   if (found == channels.end()) return 0;
   for (connection* const c : found->second) {

@@ -15,7 +15,7 @@ command_table all_commands() {
   command_table all;
   for (const auto list : {string_commands(), key_commands(), sorted_set_commands(), hash_commands(),
                           list_commands(), client_commands(), message_commands(), group_commands(),
-                          script_commands(), server_commands()})
+                          script_commands(), server_commands(), cluster_commands()})
     for (const command& c : list) all.emplace(c.name, &c);
   return all;
 }

@@ -16,5 +16,6 @@ std::span<const command> message_commands();
 std::span<const command> group_commands();
 std::span<const command> script_commands();
 std::span<const command> server_commands();
+std::span<const command> cluster_commands();
 
 }  // namespace holdfast::sim

@@ -1,7 +1,6 @@
 // MULTI and what ends it.
 #include <array>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tests/sim/redis/model/command_list.hpp"
@@ -9,11 +8,6 @@
 
 namespace holdfast::sim {
 namespace {
-
-std::vector<queued_command> leave_multi(connection& c) {
-  c.in_multi = c.must_abort = false;
-  return std::exchange(c.queued, {});
-}
 
 void run_multi(call& c) {
   if (c.by.in_multi) return c.out.error("ERR MULTI calls can not be nested");
@@ -24,7 +18,7 @@ void run_multi(call& c) {
 void run_exec(call& c) {
   if (!c.by.in_multi) return c.out.error("ERR EXEC without MULTI");
   const bool abort = c.by.must_abort;
-  const auto group = leave_multi(c.by);
+  const auto group = c.by.leave_multi();
   if (abort) return c.out.error("EXECABORT Transaction discarded because of previous errors.");
   c.out.array(group.size());
   std::vector<std::string_view> argv;
@@ -40,7 +34,7 @@ void run_exec(call& c) {
 
 void run_discard(call& c) {
   if (!c.by.in_multi) return c.out.error("ERR DISCARD without MULTI");
-  leave_multi(c.by);
+  c.by.leave_multi();
   c.out.status("OK");
 }
 

@@ -43,7 +43,8 @@ void run_info(call& c) {
   std::string text;
   if (wants("server"))
     text +=
-        "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:" + c.on.run_id +
+        "# Server\r\nredis_version:7.0.15\r\nredis_mode:" +
+        std::string(c.on.cluster ? "cluster" : "standalone") + "\r\nrun_id:" + c.on.run_id +
         "\r\nuptime_in_seconds:" + std::to_string((c.on.now() - c.on.started).count() / 1'000'000) +
         "\r\n";
   if (wants("memory")) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sim {
@@ -30,6 +31,13 @@ struct connection {
   bool in_multi = false;
   bool must_abort = false;  // a command was refused while it was to be queued
   std::vector<queued_command> queued;
+  std::vector<queued_command> leave_multi() {
+    in_multi = must_abort = false;
+    return std::exchange(queued, {});
+  }
+
+  // In a cluster: 2 after ASKING, and 1 for the requests that it covers.
+  int asking = 0;
 
   std::vector<std::string> channels;
 };

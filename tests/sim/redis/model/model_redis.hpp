@@ -34,7 +34,7 @@ class model_redis {
  public:
   using wall_clock = std::function<std::chrono::microseconds()>;  // since 1970; may jump
 
-  // `number`: of several that replicate from each other; 0: it is alone.
+  // `number`: of several that replicate from each other or share a cluster; 0: it is alone.
   explicit model_redis(wall_clock, int number = 0);
   ~model_redis();
   model_redis(const model_redis&) = delete;
@@ -101,6 +101,7 @@ class model_redis {
 
  private:
   friend class redis_pair;
+  friend class redis_cluster;
   void run_held();  // what waited for the end of a failover
   std::unique_ptr<server> server_;
 };

@@ -97,6 +97,7 @@ void script_engine::run(const script& s, call& c, arguments keys, arguments args
   caller_ = &c;
   wrote_ = false;
   c.on.for_scripts.database = c.by.database;
+  c.on.for_scripts.asking = c.by.asking;
   lua_rawgeti(lua, LUA_REGISTRYINDEX, refs_.base);
   set_global_list("KEYS", keys);
   set_global_list("ARGV", args);
@@ -143,6 +144,8 @@ bool script_engine::do_command() {
     return refuse("The user executing the script can't run this command or subcommand");
   if (const auto error = on.refused_to_script(*what, wrote_); !error.empty())
     return refuse("-" + std::string(error));
+  if (!on.redirection(on.for_scripts, *what, argv_).empty())
+    return refuse("-ERR Script attempted to access a non local key in a cluster node");
   wrote_ = wrote_ || what->is(writes);
   connection& client = on.for_scripts;
   client.out.clear();

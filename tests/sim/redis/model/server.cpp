@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "tests/sim/redis/model/redis_cluster.hpp"
 #include "tests/sim/redis/model/sha1.hpp"
 
 namespace holdfast::sim {
@@ -96,11 +97,15 @@ std::string_view server::refused_to_script(const command& what, bool wrote) cons
   return {};
 }
 
+std::string server::redirection(const connection& c, const command& what, arguments argv) const {
+  const bool is_judged = cluster && (c.trusted || &c == &for_scripts);
+  return is_judged ? cluster->redirection(*this, c, what, argv) : std::string();
+}
+
 void server::refuse(connection& c, const command* what, std::string_view error) {
   resp_writer out(c.out);
   if (what && what->name == "exec") {
-    c.in_multi = c.must_abort = false;
-    c.queued.clear();
+    c.leave_multi();
     out.error("EXECABORT Transaction discarded because of: " + std::string(error));
     return;
   }
@@ -111,6 +116,7 @@ void server::refuse(connection& c, const command* what, std::string_view error) 
 void server::process(connection& c, arguments argv) {
   if (argv.empty()) return;
   look_at_clock();
+  if (!c.in_multi && c.asking > 0) --c.asking;
   if (memory_full) was_full_ = !readonly;
   std::string complaint;
   const command* const what = find_command(argv, complaint);
@@ -122,6 +128,9 @@ void server::process(connection& c, arguments argv) {
     refuse(c, what,
            "NOPERM this user has no permissions to run the '" + std::string(what->name) +
                "' command");
+  } else if (const auto elsewhere = redirection(c, *what, argv); !elsewhere.empty()) {
+    if (what->name == "exec") c.leave_multi();
+    refuse(c, nullptr, elsewhere);
   } else if (error == "ERR Can't execute") {
     refuse(c, what,
            "ERR Can't execute '" + std::string(what->name) +

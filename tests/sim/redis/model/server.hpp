@@ -17,6 +17,7 @@
 namespace holdfast::sim {
 
 struct script;
+class redis_cluster;
 
 class server {
  public:
@@ -34,12 +35,15 @@ class server {
   }
   // Why a script may not run `what`; empty when it may. `wrote`: it has written already.
   std::string_view refused_to_script(const command& what, bool wrote) const;
+  // In a cluster: why the node does not run it; empty when it does.
+  std::string redirection(const connection&, const command&, arguments) const;
 
   std::int64_t now_ms() const { return now_.count() / 1000; }  // frozen while a command runs
   std::chrono::microseconds now() const { return now_; }
   void look_at_clock() { now_ = clock_(); }
 
   long long publish(std::string_view channel, std::string_view message);
+  long long send_to_subscribers(std::string_view channel, std::string_view message);
   void subscribe(connection&, std::string_view channel);
   void unsubscribe(connection&, std::string_view channel);
 
@@ -69,6 +73,8 @@ class server {
   const server_address address;
   replication replicates;
   std::function<void(effects)> to_replica;  // empty: it has none
+  redis_cluster* cluster = nullptr;         // null: it is no node of one
+  int node_number = 0;                      // there
   bool holds_writes = false;
   std::vector<int> held;  // connections whose requests wait, in order
   std::chrono::microseconds started{};

@@ -1,0 +1,62 @@
+// Draws a plan of a cluster from a seed.
+#include <algorithm>
+
+#include "tests/sim/machine/dice.hpp"
+#include "tests/sim/redis/layouts.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Leases that are long beside the pauses after which requests are repeated.
+void draw_leases_of_cluster(plan& p, dice& d) {
+  constexpr std::chrono::milliseconds ttls[] = {500ms, 1s, 2s, 4s};
+  p.ttl = ttls[d.below(std::size(ttls))];
+  p.delay_max = std::min<moment>(p.delay_max, 5ms);
+  p.delay_min = std::min(p.delay_min, p.delay_max);
+  p.op_timeout = std::max(p.op_timeout, p.ttl / 2);
+  p.several = false;
+  p.locks = d.between(1, 3);
+  p.hold_max = p.ttl * d.between(0, 2) + 1ms;
+  p.think_max = p.ttl * d.between(0, 1) + 1ms;
+  p.rounds = d.between(2, 5);
+  p.troubled = p.ttl * d.between(3, 6);
+}
+
+fault in_cluster(const plan& p, dice& d, trouble what, std::uint64_t whom) {
+  fault f;
+  f.what = what;
+  f.at = d.between(0ns, p.troubled);
+  f.lasts = d.between(1ms, p.ttl);
+  f.whom = static_cast<std::uint32_t>(d.below(whom));
+  return f;
+}
+
+}  // namespace
+
+plan draw_of_cluster(std::uint64_t seed, int masters) {
+  constexpr trouble others[] = {trouble::pause,        trouble::crash,        trouble::cut,
+                                trouble::stall,        trouble::black_hole,   trouble::refuse,
+                                trouble::server_pause, trouble::script_flush, trouble::restart,
+                                trouble::cluster_down};
+  plan p = draw(seed, flavour::calm);
+  dice d(seed ^ 0x636c7573746572);
+  p.masters = masters;
+  draw_leases_of_cluster(p, d);
+  const auto clients = static_cast<std::uint64_t>(p.clients);
+  for (int n = d.between(1, 5); n > 0; --n) {
+    p.faults.push_back(in_cluster(p, d, trouble::slot_moved, static_cast<std::uint64_t>(p.locks)));
+    // Most often a slot moves within milliseconds.
+    if (d.chance(0.6)) p.faults.back().lasts = d.between(1ms, 50ms);
+  }
+  for (int n = d.chance(0.6) ? 0 : d.between(1, 3); n > 0; --n)
+    p.faults.push_back(in_cluster(p, d, others[d.below(std::size(others))], clients));
+  for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts + 1ms);
+  std::stable_sort(p.faults.begin(), p.faults.end(),
+                   [](const fault& x, const fault& y) { return x.at < y.at; });
+  return p;
+}
+
+}  // namespace holdfast::sim
