@@ -176,7 +176,7 @@ class judge final : public observer {
     std::string idle;  // the claim that has it with no user inside
     moment idle_since{};
     std::unordered_map<std::string, queueing> queued_at;  // of shares and permits
-    std::unordered_map<std::string, asking> asks;       // of those that are queued
+    std::unordered_map<std::string, asking> asks;         // of those that are queued
     int lost_ahead = 0;  // most waiters that were lost, before one that is not, since it was free
     std::optional<moment> stalled_since;        // free or a lost holder's, while users wait
     moment stalled_until{};                     // the end of that holder's lease

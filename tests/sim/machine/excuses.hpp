@@ -30,8 +30,8 @@ class excuses {
   void add(const machine&, moment ends, moment until, bool hit);
   void answered(const machine&);
   void stood(const machine&, moment since);  // its clock, until now: its pauses are as much longer
-  void advance();  // after each event
-  void end_all();  // of these, none counts from now on
+  void advance();                            // after each event
+  void end_all();                            // of these, none counts from now on
 
   bool covers(int lock) const;
   bool covers(const machine&) const;

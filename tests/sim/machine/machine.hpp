@@ -36,7 +36,7 @@ class machine final : public base::environment, private deed_gate {
   void end_closing() noexcept { closes_ = false; }
   base::caller_driver* driver() noexcept { return closes_ ? &driver_ : nullptr; }
   void note_black_hole(int more) noexcept { black_holes_ += more; }
-  bool is_connected() const;  // each connection that it needs leads to the server
+  bool is_connected() const;     // each connection that it needs leads to the server
   bool awaits_renewals() const;  // it has had a connection for them, and has no sound one
   bool has_black_hole() const noexcept { return black_holes_ > 0; }  // among its connections
   void stop_process();

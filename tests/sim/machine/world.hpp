@@ -62,9 +62,10 @@ class world {
   moment longest_delay() const noexcept {
     return schedule.delay_max * (schedule.slow_share > 0 ? 10 : 1);
   }
-  // To connect to a server, to greet it and to confirm something there; messages may be slow.
+  // To connect to a server, to greet it and to confirm something there, by a script that it may not
+  // know yet; messages may be slow.
   moment time_to_reach() const {
-    return schedule.delay_max * (schedule.slow_share > 0 ? 120 : 12) + std::chrono::milliseconds(5);
+    return schedule.delay_max * (schedule.slow_share > 0 ? 140 : 14) + std::chrono::milliseconds(5);
   }
   moment long_wait_max() const { return schedule.op_timeout * 3; }
   moment long_wait() { return chance.between(moment(0), long_wait_max()); }

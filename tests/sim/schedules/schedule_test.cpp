@@ -62,7 +62,7 @@ TEST(sim_of_two_servers, all_promises_are_kept_where_they_once_were_not) {
            broken{199},  // a client was idle when the name moved
            broken{826},  // the same
            broken{603},  // a claim had been queued at the other server
-           broken{711253},  // a client had reached the promoted server before the name led there
+           broken{711253},    // a client had reached the promoted server before the name led there
            broken{99120487},  // a connection for messages was ready after the commands had moved
            broken{99004373},  // a queue was copied with a claim that had the lock elsewhere
            broken{99000047},  // a reader was queued again after another server took over
