@@ -115,7 +115,8 @@ int judge::revived(const lock_state& l) const {
 void judge::excuse_old_queues() {
   const moment window = world_.store->window_of_waiter();
   moment until = world_.time.now() + lease_max_ + window * 2 + 500ms;
-  for (const lock_state& l : locks_) {
+  for (lock_state& l : locks_) {
+    note_copied(l);
     excuse_leases(l.number);
     const int n = revived(l);
     if (n > 0) {
@@ -191,6 +192,11 @@ void judge::went_on(const machine& m) {
       world_.time.now() + (is_renewed ? std::min(renews, lease_max_) : lease_max_);
 }
 
+void judge::note_copied(lock_state& l) {
+  const auto line = view_->queue_at(l.number);
+  l.copied.assign(line.begin(), line.end());
+}
+
 // From then on all holders have what they believe at the server that leads.
 void judge::moved(moment window) {
   if (window <= 0ns) return;
@@ -198,8 +204,7 @@ void judge::moved(moment window) {
   for (lock_state& l : locks_) {
     for (ownership& o : l.owners) o.judged_from = std::max(o.judged_from, moved_until_);
     for (auto& [claim, m] : l.ever) m.judged_from = std::max(m.judged_from, moved_until_);
-    const auto line = view_->queue_at(l.number);
-    l.copied.assign(line.begin(), line.end());
+    note_copied(l);
   }
 }
 

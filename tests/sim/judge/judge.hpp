@@ -188,7 +188,7 @@ class judge final : public observer {
     // have waited since then.
     std::vector<std::string> old_ids;
     std::vector<const machine*> old_waiters;
-    std::vector<std::string> copied;  // ids that were queued when another server took over
+    std::vector<std::string> copied;  // ids that were queued when old data came, or another server
     std::string contended;            // a client with more queued claims than waiting users
     moment contended_since{};
   };
@@ -237,6 +237,8 @@ class judge final : public observer {
   void judge_idleness(lock_state&, bool has_waiters);
   bool has_user_inside(const lock_state&, std::string_view id) const;
   std::string_view idle_holder(const lock_state&) const;
+  void note_copied(lock_state&);
+  bool is_wanted(const lock_state&, const queued&, const std::vector<queued>&) const;
   int lost_before_the_first(const lock_state&, const std::vector<queued>&) const;
   bool is_lost(std::string_view id) const;
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);

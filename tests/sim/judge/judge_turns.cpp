@@ -243,6 +243,8 @@ bool judge::judges_losses(const lock_state& l, const stay& s) const {
   const bool is_old = p.has(trouble::restart_saved) || p.has(trouble::writes_lost);
   if (p.locks_are != kind::mutex && is_old) return false;
   if (p.servers == 1 || p.tick > 0ms) return true;
+  // A name that is led back may lead to a server that was started without the data.
+  if (p.has(trouble::name_led_back) && world_.excused.covers(*s.where)) return false;
   const bool is_the_same_grant = s.place + 1 == l.owners.size();
   const bool was_reported_since = !s.lost_since || *s.lost_since >= moved_until_;
   return s.how == lock_mode::exclusive && is_the_same_grant && was_reported_since;

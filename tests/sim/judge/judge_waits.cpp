@@ -48,15 +48,21 @@ bool judge::is_lost(std::string_view id) const {
   return !client.empty() && !world_.acts(client);
 }
 
-// How many claims are queued before the first that is not lost; -1: there is none. Old data bring
-// claims back of clients in which no user waits any more: these count as lost.
+// Old data bring claims back that no user wants any more.
+bool judge::is_wanted(const lock_state& l, const queued& one,
+                      const std::vector<queued>& queue) const {
+  if (!may_have_old_data_ || !one.of) return true;
+  const int users = world_.users_waiting(l.number, *one.of, true);
+  const bool may_be_old = std::ranges::find(l.copied, one.id) != l.copied.end();
+  return users > 0 && !(may_be_old && std::ranges::count(queue, one.of, &queued::of) > users);
+}
+
+// How many claims are queued before the first that is wanted and not lost; -1: there is none.
 int judge::lost_before_the_first(const lock_state& l, const std::vector<queued>& queue) const {
   if (can_.queue == seam::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
   int n = 0;
   for (const queued& one : queue) {
-    const bool is_wanted =
-        !may_have_old_data_ || !one.of || world_.users_waiting(l.number, *one.of, true) > 0;
-    if (!one.is_lost_or_excused && is_wanted) return n;
+    if (!one.is_lost_or_excused && is_wanted(l, one, queue)) return n;
     ++n;
   }
   return -1;
