@@ -70,7 +70,9 @@ void redis_masters::begin_move(const fault& f) {
   if (cluster_.is_moving(slot)) return;
   const moment end = world_.time.now() + f.lasts, step = f.lasts / 8;
   // Until then its requests are not executed, and are repeated after pauses that grow.
-  world_.excused.add(end + world_.schedule.op_timeout * 3 + 6s);
+  for (int lock = 0; lock < world_.schedule.locks; ++lock)
+    if (slot_of_lock(lock) == slot)
+      world_.excused.add(lock, end + step + world_.schedule.op_timeout + 3s);
   const int to = (cluster_.owner_of(slot) + world_.chance.between(1, count() - 1)) % count();
   world_.change_server([&] { cluster_.begin_move(slot, to); });
   world_.later(step, [this, slot, step, end] { move_on(slot, step, end); });
