@@ -45,6 +45,7 @@ constexpr killer_seed seeds[] = {
     {"lock_all_passes_the_queue", 221},
     {"set_and_number_apart", 28653},
     {"only_next_waiter_looks", 89},
+    {"pushed_look_believed", 883235},
     {"line_not_peeked", 18545},
     {"floor_kept", 67},
     {"predecessor_not_killed", 15},

@@ -128,6 +128,7 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
            9009,        // an old queue had claims that no user wanted any more
            18752,       // a waiter looked later by a round trip that had been long
            206370,      // a greeting that came late made the pause after it longer
+           883235,      // a waiter was told to look at a time by a clock that had been set forward
            707975,      // lost writes brought back a claim that had left
            705731,      // a member's lease ran out and was renewed
            11444,       // a lease ran out while the connection for renewals opened slowly

@@ -30,7 +30,7 @@
 //               |                             |             | longer by its place in the queue
 //   queueing,   | a push with a deadline      | held        | granted, handed over
 //   queued      | a push without one          | queueing    | send lock_or_queue: it has the lock
-//               | look                        | same        | sleep until then
+//               | look                        | same        | sleep until then, or for its own ttl
 //               | cut, wake, subscribed anew  | queueing    | send lock_or_queue, with its place
 //   held        | renew                       | held        | send renew
 //               | done                        | held        | extended: its send + ttl - drift
