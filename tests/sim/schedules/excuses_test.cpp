@@ -35,8 +35,6 @@ INSTANTIATE_TEST_SUITE_P(played, sim_excuses,
                                          limited_layout{"redisson"},
                                          limited_layout{"redisson-fair"},
                                          limited_layout{"redisson-rw"}, limited_layout{"redlock"},
-                                         limited_layout{"row"}, limited_layout{"named"},
-                                         limited_layout{"insert"}, limited_layout{"for-update"},
                                          limited_layout{"curator"}),
                          [](const auto& of) {
                            std::string name = of.param.name;
