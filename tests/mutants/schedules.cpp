@@ -58,7 +58,7 @@ constexpr killer_seed seeds[] = {
     {"linger_kept", 21},
     {"token_blocks", 5},
     {"guard_admits_all", 1},
-    {"deadline_from_reply", 1, "string", 1, sim::usual_cluster},
+    {"deadline_from_reply", 4226, "string", 1, sim::usual_cluster},
     {"delete_without_owner", 1, "string", 1, sim::usual_cluster},
     {"renew_without_owner", 1, "string", 1, sim::usual_cluster},
     {"name_not_probed", 7, "string", 2},
