@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/sim/machine/world.hpp"
+#include "tests/sim/redis/model/replication.hpp"
 
 namespace holdfast::sim {
 

@@ -31,7 +31,7 @@ class commands_watch final : public request_source {
   void on_silent(lane what, time_point now) override {
     if (what == lane::commands) to_.on_commands_silent(now);
   }
-  void on_refused(time_point now) override { to_.on_commands_refused(now); }
+  void on_requests_refused(time_point now) override { to_.on_commands_refused(now); }
   void on_tick(time_point, base::event_queue&) override {}
   bool is_in_use() const noexcept override { return false; }
   listener& to_;

@@ -18,7 +18,7 @@ class request_source {
   // After all that was not answered was cut.
   virtual void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) = 0;
   virtual void on_silent(lane, time_point now) = 0;  // requests stay unanswered
-  virtual void on_refused(time_point /*now*/) {}     // the server refuses requests for a while
+  virtual void on_requests_refused(time_point) {}    // the server does not execute them for now
   // Earlier knowledge about the data is void: called before the reply that shows this.
   virtual void on_data_in_doubt() {}
   virtual void on_tick(time_point now, base::event_queue&) = 0;  // see transport::tick_by()

@@ -335,7 +335,7 @@ void transport::note_refusal(std::string why, time_point now) {
 }
 
 void transport::note_refused_request(time_point now) {
-  for (request_source* s : sources_) s->on_refused(now);
+  for (request_source* s : sources_) s->on_requests_refused(now);
 }
 
 void transport::note_waiter(time_point now) {
