@@ -148,9 +148,9 @@ void cohort_effects::count_renewal(time_point due, time_point now) const {
   if (due <= now) rules_.counts->lagged(now - due);
 }
 
-// What a cohort records of its lock (base/recording.hpp). Each function is called with the local
-// lock's mutex held. A grant is recorded after the store's answer, and the end of a turn before its
-// release is sent: between the two records the holder really had the lock.
+// The events of its lock that a cohort records (base/recording.hpp). Each function is called with
+// the local lock's mutex held. A grant is recorded after the store's answer, and the end of a turn
+// before its release is sent: between the two records the holder really had the lock.
 
 ending cohort_effects::ending_of(turn::fate fate) noexcept {
   switch (fate) {

@@ -88,6 +88,10 @@ std::vector<playable> all_playable() {
   return out;
 }
 
+std::string title_of(const playable& l) {
+  return l.name + (l.servers == 2 ? ", 2 servers" : l.masters > 0 ? ", cluster" : "");
+}
+
 std::string playable_layouts() {
   std::string out;
   for (const playable& l : all_playable())

@@ -30,7 +30,8 @@ std::optional<playable> playable_of_cluster(std::string_view layout, int masters
 playable playable_redlock(int masters);
 // And each once more that may have two servers, or a cluster.
 std::vector<playable> all_playable();
-std::string playable_layouts();  // "string, lua"
+std::string title_of(const playable&);  // "string, 2 servers"
+std::string playable_layouts();         // "string, lua"
 // The same with all locks a mutex. None: the layout has no mutexes.
 std::optional<playable> of_mutexes(playable);
 

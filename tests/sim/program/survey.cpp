@@ -60,9 +60,7 @@ void print_row(const std::string& backend, const std::string& layout, const prog
 
 std::uint64_t explore_one(const playable& l, double minutes_each, std::uint64_t seed,
                           rule_lists& lists) {
-  const std::string layout = l.name + (l.servers == 2  ? ", 2 servers"
-                                       : l.masters > 0 ? ", cluster"
-                                                       : "");
+  const std::string layout = title_of(l);
   const stopwatch watch;
   progress last;
   const std::uint64_t violations = explore_all(

@@ -10,13 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Leases that are long beside the pauses after which requests are repeated.
 void draw_leases_of_cluster(plan& p, dice& d) {
-  constexpr std::chrono::milliseconds ttls[] = {500ms, 1s, 2s, 4s};
-  p.ttl = ttls[d.below(std::size(ttls))];
-  p.delay_max = std::min<moment>(p.delay_max, 5ms);
-  p.delay_min = std::min(p.delay_min, p.delay_max);
-  p.op_timeout = std::max(p.op_timeout, p.ttl / 2);
+  draw_long_ttl(p, d);
   p.several = false;
   p.locks = d.between(1, 3);
   p.hold_max = p.ttl * d.between(0, 2) + 1ms;

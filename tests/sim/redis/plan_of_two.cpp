@@ -9,15 +9,18 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-// Leases that are long beside the time that a change of servers takes a client.
-void draw_long_leases(plan& p, dice& d) {
+void draw_long_ttl(plan& p, dice& d) {
   constexpr std::chrono::milliseconds ttls[] = {500ms, 1s, 2s, 4s};
   p.ttl = ttls[d.below(std::size(ttls))];
   p.delay_max = std::min<moment>(p.delay_max, 5ms);
   p.delay_min = std::min(p.delay_min, p.delay_max);
   p.op_timeout = std::max(p.op_timeout, p.ttl / 2);
+}
+
+namespace {
+
+void draw_long_leases(plan& p, dice& d) {
+  draw_long_ttl(p, d);
   p.hold_max = p.ttl * d.between(1, 3);
   p.think_max = p.ttl * d.between(0, 1) + 1ms;
   p.rounds = d.between(2, 4);

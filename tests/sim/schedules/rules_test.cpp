@@ -13,12 +13,7 @@
 namespace holdfast::sim {
 namespace {
 
-std::string title_of(const playable& l) {
-  return l.backend + ' ' + l.name +
-         (l.servers == 2  ? ", 2 servers"
-          : l.masters > 0 ? ", cluster"
-                          : "");
-}
+std::string row_of(const playable& l) { return l.backend + ' ' + title_of(l); }
 
 // By title: the rules in the table of the program.
 std::map<std::string, std::string> printed_rules() {
@@ -60,10 +55,10 @@ TEST(sim_rules, that_are_printed_for_a_layout_are_those_that_it_is_judged_by) {
   const auto printed = printed_rules();
   for (const playable& l : all_playable()) {
     const progress p = played(l, 1000);
-    const auto found = printed.find(title_of(l));
-    ASSERT_NE(found, printed.end()) << title_of(l);
-    EXPECT_EQ(found->second, p.rules.text()) << title_of(l);
-    EXPECT_EQ(p.applied.text(), p.rules.text()) << title_of(l) << " after " << p.schedules;
+    const auto found = printed.find(row_of(l));
+    ASSERT_NE(found, printed.end()) << row_of(l);
+    EXPECT_EQ(found->second, p.rules.text()) << row_of(l);
+    EXPECT_EQ(p.applied.text(), p.rules.text()) << row_of(l) << " after " << p.schedules;
   }
 }
 

@@ -81,7 +81,7 @@ class session final : private connection_events {
   time_point due() const noexcept { return due_; }  // never: nothing is awaited
   std::uint64_t id() const noexcept { return id_; }
   time_point connected_at() const noexcept { return connected_at_; }
-  // Of the server: a text that is the same after each of its starts.
+  // Identifies the server, and stays the same when it is started again.
   const std::string& identity() const noexcept { return identity_; }
   // The start of the server, as its UUID_SHORT() contains it; 0: unknown.
   std::int64_t started() const noexcept { return started_; }

@@ -160,7 +160,7 @@ void transport::add_kill(const session& s, time_point now) {
   reactor_.wake_by(now);
 }
 
-// What another server does not know may still be executed by the first one.
+// The first server may still execute a statement that another one does not know.
 transport::kill_step transport::first_step(const kill& k, const session& by) noexcept {
   const bool is_known = k.identity == by.identity() || planted(mutant::mysql_identity_ignored);
   if (by.server() != k.server || !is_known) return kill_step::pass;

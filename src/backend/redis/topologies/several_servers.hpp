@@ -1,4 +1,4 @@
-// What topologies of several servers share: how many of them decide, and which cannot be used.
+// Shared by topologies of several servers: how many of them decide, and which cannot be used.
 #pragma once
 #include <cstddef>
 #include <string>
