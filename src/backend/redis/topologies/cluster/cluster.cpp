@@ -154,7 +154,6 @@ void cluster::on_told(const std::vector<cluster_node>& all, time_point now, even
 }
 
 void cluster::on_silent_node(time_point now) {
-  ++next_link_;
   if (!is_told_) look_soon(std::max(now, last_look_ + look_pause));
   reactor_.wake_by(now);
 }
