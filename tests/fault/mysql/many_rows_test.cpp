@@ -42,7 +42,7 @@ class mysql_many_rows : public on_mariadb {
 
 TEST_F(mysql_many_rows, of_free_rows_none_is_read_to_list_show_break_and_prune_others) {
   const client c = open("row");
-  fill("holdfast_locks", "CONCAT('free', seq), '', 1, '1970-01-01', '1970-01-01', 0, 0, '', '', 0",
+  fill("holdfast_locks", "CONCAT('free', seq), '', 1, '1970-01-01', '1970-01-01', 0, 0, '', '', 0, 0",
        million);
   const lease held = c.mutex("job").acquire();
   const lease reader = c.shared_mutex("book").acquire_shared();
@@ -57,8 +57,8 @@ TEST_F(mysql_many_rows, of_free_rows_none_is_read_to_list_show_break_and_prune_o
 TEST_F(mysql_many_rows, a_list_of_held_rows_is_read_page_by_page) {
   const client c = open("row");
   fill("holdfast_locks",
-       "CONCAT('held', seq), 'somebody', seq, UTC_TIMESTAMP(6) + INTERVAL 1 DAY + INTERVAL seq DIV "
-       "5000 SECOND, UTC_TIMESTAMP(6), 0, 0, '', '', 0",
+       "CONCAT('held', seq), 'somebody', seq, UTC_TIMESTAMP(6) + INTERVAL 1 DAY, UTC_TIMESTAMP(6), "
+       "0, 0, '', '', 0, TIMESTAMPDIFF(HOUR, '1970-01-01', UTC_TIMESTAMP(6)) + 24 + seq DIV 50000",
        fifth_of_it);
   fill("holdfast_locks_members",
        "CONCAT('book', seq DIV 3), seq, 7, UTC_TIMESTAMP(6) + INTERVAL 1 DAY, UTC_TIMESTAMP(6), 0, "

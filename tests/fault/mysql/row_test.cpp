@@ -325,7 +325,7 @@ TEST_F(mysql_row, a_server_of_another_kind_is_refused) {
 TEST_F(mysql_row, a_list_reads_the_locks_that_are_held_and_no_others) {
   const client c = open();
   query("INSERT INTO holdfast_locks SELECT CONCAT('unused', seq), '', 1, '1970-01-01', "
-        "'1970-01-01', 0, 0, '', '', 0 FROM seq_1_to_20000");
+        "'1970-01-01', 0, 0, '', '', 0, 0 FROM seq_1_to_20000");
   query("ANALYZE TABLE holdfast_locks");
   const lease held = c.mutex("job").acquire();
   const auto rows_read = [&] {
@@ -336,6 +336,16 @@ TEST_F(mysql_row, a_list_reads_the_locks_that_are_held_and_no_others) {
   EXPECT_EQ(c.list("").size(), 1u);
   EXPECT_EQ(c.holders("job").size(), 1u);
   EXPECT_LT(rows_read() - before, 1'000);
+}
+
+TEST_F(mysql_row, a_lock_that_is_renewed_for_hours_stays_in_the_list) {
+  const client c = open();
+  lease held = c.mutex("job").acquire({.renew = renewal::manual});
+  query("UPDATE holdfast_locks SET last_hour = last_hour - 3");  // three hours later
+  held.extend(1min);
+  EXPECT_EQ(c.list("").size(), 1u);
+  held.release();
+  EXPECT_EQ(c.list("").size(), 0u);
 }
 
 }  // namespace

@@ -249,10 +249,12 @@ sql_cell sql_expression::call(const sql_scope& s) const {
     return out;
   }
   if (name_ == "TIMESTAMPDIFF") {
-    if (parts_.at(0).name_ != "MICROSECOND") throw unknown_sql("TIMESTAMPDIFF(" + parts_[0].name_);
+    constexpr std::int64_t us_of_hour = 3'600'000'000;
+    const std::string& unit = parts_.at(0).name_;
+    if (unit != "MICROSECOND" && unit != "HOUR") throw unknown_sql("TIMESTAMPDIFF(" + unit);
     const sql_cell from = part(1), to = part(2);
     if (from.is == sql_cell::null || to.is == sql_cell::null) return {};
-    return number_cell(as_time(to) - as_time(from));
+    return number_cell((as_time(to) - as_time(from)) / (unit == "HOUR" ? us_of_hour : 1));
   }
   throw unknown_sql("the function " + name_);
 }

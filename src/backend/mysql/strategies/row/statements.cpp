@@ -19,6 +19,13 @@ namespace {
 constexpr std::string_view now_us = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(6))";
 constexpr std::string_view released = "'1970-01-01'";
 
+// Lists of locks are read by an index on the hour in which a lease ends, which a release does not
+// change. An index on its end would change with each statement, and doubled the time of a grant.
+// Assignments are executed from left to right: the end is the new one.
+constexpr std::string_view hour_of_end = "last_hour=TIMESTAMPDIFF(HOUR,'1970-01-01',expires_at)";
+constexpr std::string_view is_held =
+    "last_hour>=TIMESTAMPDIFF(HOUR,'1970-01-01',UTC_TIMESTAMP(6)) AND expires_at>UTC_TIMESTAMP(6)";
+
 std::string time_of_server() {
   if (!planted(mutant::expiry_by_client_clock)) return "UTC_TIMESTAMP(6)";
   return "'1970-01-01'+INTERVAL " + std::to_string(base::system_environment().wall().count()) +
@@ -84,16 +91,16 @@ std::string statements::take(const lock_request& r) const {
   const std::string text =
       concat({grant(),
               "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
-              "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND WHERE name=?",
-              checks_members ? " AND has_members=0" : "",
+              "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,",
+              hour_of_end, " WHERE name=?", checks_members ? " AND has_members=0" : "",
               checks_expiry ? " AND (expires_at<=" + time_of_server() + " OR owner=?)" : ""});
   return bound(text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner});
 }
 
 std::string statements::take_locked(const lock_request& r) const {
   return bound(concat({grant(), "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
-                                "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,has_members=0 "
-                                "WHERE name=?"}),
+                                "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,",
+                       hour_of_end, ",has_members=0 WHERE name=?"}),
                {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name});
 }
 
@@ -146,7 +153,7 @@ std::string statements::look(std::string_view name) const {
 
 std::string statements::create(std::string_view name) const {
   return bound(concat({"INSERT INTO ", table_, " VALUES(?,x'',0,", released, ",", released,
-                       ",0,0,x'',x'',0) ON DUPLICATE KEY UPDATE name=name"}),
+                       ",0,0,x'',x'',0,0) ON DUPLICATE KEY UPDATE name=name"}),
                {name});
 }
 
@@ -163,8 +170,9 @@ std::string statements::renew_all(std::span<const std::string_view> names,
   const bool checks_expiry = of_members && !planted(mutant::expired_member_renewed);
   std::string text =
       concat({"UPDATE ", of_members ? members_ : table_, " FORCE INDEX (PRIMARY) SET expires_at=",
-              extended(), ",renewals=renewals+1 WHERE name IN (?", repeated(",?", names.size() - 1),
-              ")", checks_expiry ? " AND expires_at>UTC_TIMESTAMP(6)" : ""});
+              extended(), of_members ? "" : ",", of_members ? "" : hour_of_end,
+              ",renewals=renewals+1 WHERE name IN (?", repeated(",?", names.size() - 1), ")",
+              checks_expiry ? " AND expires_at>UTC_TIMESTAMP(6)" : ""});
   std::vector<sql_value> values{us(ttl)};
   values.insert(values.end(), names.begin(), names.end());
   if (compares) {
@@ -203,31 +211,30 @@ std::vector<std::string> statements::break_lock(std::string_view name,
   return {release(name, seen, lock_mode::exclusive), release(name, seen, lock_mode::shared)};
 }
 
-// In the order of the index on expires_at, whose entries have the name as well. A lock that is
+// In the order of the index on last_hour, whose entries have the name as well. A lock that is
 // renewed meanwhile moves towards the end, so it is read again rather than missed. For a later page
 // the server would sort all rows with the prefix once more, without the hint.
 std::string statements::page_of_locks(std::string_view prefix, const sql_row& last,
                                       std::int64_t limit) const {
   const std::string head =
-      bound(concat({look_at_holders, "NULL,NULL,expires_at FROM ", table_,
-                    last.empty() ? "" : " FORCE INDEX (held)",
-                    " WHERE name>=? AND name<? AND expires_at>UTC_TIMESTAMP(6)"}),
+      bound(concat({look_at_holders, "NULL,NULL,last_hour FROM ", table_,
+                    last.empty() ? "" : " FORCE INDEX (in_use)",
+                    " WHERE name>=? AND name<? AND ", is_held}),
             {prefix, after_all_with(prefix)});
   std::string after;
   if (!last.empty()) {
-    const std::string &name = last.at(0).value(), &time = last.at(10).value();
-    after = bound(" AND expires_at>=CAST(? AS DATETIME(6)) AND "
-                  "(expires_at>CAST(? AS DATETIME(6)) OR name>?)",
-                  {time, time, name});
+    const auto hour = base::whole_number<std::int64_t>(last.at(10).value()).value_or(0);
+    after = bound(" AND last_hour>=? AND (last_hour>? OR name>?)",
+                  {hour, hour, last.at(0).value()});
   }
-  return concat({"(", head, after, bound(" ORDER BY expires_at,name LIMIT ?)", {limit})});
+  return concat({"(", head, after, bound(" ORDER BY last_hour,name LIMIT ?)", {limit})});
 }
 
 std::string statements::page_of_members(std::string_view prefix, const sql_row& last,
                                         std::int64_t limit) const {
   const std::string_view name = last.empty() ? prefix : std::string_view(*last.at(0));
   const std::string head =
-      bound(concat({look_at_holders, "permits,total_permits,expires_at FROM ", members_,
+      bound(concat({look_at_holders, "permits,total_permits,NULL FROM ", members_,
                     " WHERE name>=? AND name<? AND "
                     "expires_at>UTC_TIMESTAMP(6)"}),
             {name, after_all_with(prefix)});
@@ -279,7 +286,7 @@ std::string statements::expiry(std::string_view name, std::string_view owner) co
 
 std::string statements::probe_table() const {
   return concat({"SELECT name,owner,grant_number,expires_at,granted_at,renewals,has_members,note,"
-                 "host,pid FROM ",
+                 "host,pid,last_hour FROM ",
                  table_, " LIMIT 0"});
 }
 
@@ -296,7 +303,8 @@ std::string statements::create_table() const {
                  "granted_at DATETIME(6) NOT NULL, renewals BIGINT UNSIGNED NOT NULL, "
                  "has_members TINYINT NOT NULL, "
                  "note VARBINARY(256) NOT NULL, host VARBINARY(255) NOT NULL, pid BIGINT NOT NULL, "
-                 "KEY held (expires_at)) ENGINE=InnoDB COMMENT='holdfast locks, version 2'"});
+                 "last_hour INT UNSIGNED NOT NULL, "
+                 "KEY in_use (last_hour)) ENGINE=InnoDB COMMENT='holdfast locks, version 3'"});
 }
 
 std::string statements::create_members() const {

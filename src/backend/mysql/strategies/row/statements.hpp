@@ -84,7 +84,7 @@ class statements final : public retrying::statements {
   // An error: the table is not there, or is another.
   std::string probe_table() const;
   std::string probe_members() const;
-  std::string create_table() const;  // of version 2
+  std::string create_table() const;  // of version 3
   std::string create_members() const;
 
  private:
