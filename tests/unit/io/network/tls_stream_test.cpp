@@ -1,5 +1,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #include <array>
 #include <csignal>
@@ -49,6 +51,8 @@ class tls_echo {
  private:
   void run() {
     peer p(listener_.accept());
+    const ::timeval patience{.tv_sec = 30, .tv_usec = 0};  // for a client that a failed test leaves
+    ::setsockopt(p.fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     SSL* const ssl = ::SSL_new(context_);
     ::SSL_set_fd(ssl, p.fd());
     if (::SSL_accept(ssl) == 1) {
