@@ -119,6 +119,18 @@ def start_redis(folder):
     return server, f"redis+unix://{socket}"
 
 
+def print_layers(functions, layers):
+    count, calls, short = collections.Counter(), collections.Counter(), collections.Counter()
+    for (file, _), times in functions.items():
+        layer = layers.order[layers.rank_of(source_of(file))]
+        count[layer] += 1
+        calls[layer] += times
+        short[layer] += file.endswith(".hpp")
+    for layer in reversed(layers.order):
+        print(f"  {layer}: {count[layer]} functions, {short[layer]} of them in headers, "
+              f"{calls[layer] / CYCLES:.0f} calls")
+
+
 def print_upward(edges, layers, with_each):
     known, others = collections.Counter(), collections.Counter()
     for caller, callee in sorted(edges):
@@ -152,6 +164,7 @@ def report(profile, layers, with_each):
     print(f"files they stand in: {len(files)}, of these .cpp: "
           f"{sum(f.endswith('.cpp') for f in files)}")
     print(f"calls of them: {sum(functions.values()) / CYCLES:.0f}")
+    print_layers(functions, layers)
     print_upward(edges, layers, with_each)
 
 
