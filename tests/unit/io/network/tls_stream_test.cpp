@@ -51,8 +51,8 @@ class tls_echo {
  private:
   void run() {
     peer p(listener_.accept());
-    const ::timeval patience{.tv_sec = 30, .tv_usec = 0};  // for a client that a failed test leaves
-    ::setsockopt(p.fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const ::timeval limit{.tv_sec = 30, .tv_usec = 0};  // for a client that a failed test leaves
+    ::setsockopt(p.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     SSL* const ssl = ::SSL_new(context_);
     ::SSL_set_fd(ssl, p.fd());
     if (::SSL_accept(ssl) == 1) {
