@@ -59,7 +59,7 @@ bool held_grant::is_admission_closed(time_point now, const lock_rules& rules) co
 }
 
 bool held_grant::is_budget_spent(time_point now, const lock_rules& rules) const noexcept {
-  if (is_revoked_ || turns_ >= rules.options.turns) return true;
+  if (is_revoked_ || turns_ >= rules.turns()) return true;
   return end_of_use_ <= now;
 }
 

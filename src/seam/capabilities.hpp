@@ -2,6 +2,8 @@
 #pragma once
 #include <holdfast/options.hpp>
 
+#include <cstdint>
+
 #include "base/environment.hpp"
 
 namespace holdfast::seam {
@@ -59,6 +61,8 @@ struct capabilities {
   bool downgrade = false;
   // No lease may last longer without a renewal; max(): there is no limit but that for all backends.
   base::duration ttl_max = base::duration::max();
+  // The default of how many holders of one client may have a lock in a row while another waits.
+  std::uint32_t turns = 128;
   bool unsafe = false;  // a demonstration: two may hold it without a fault of either
 
   // The core calls claim::renew(). Otherwise the deadlines, if any, move by unasked on_extended().

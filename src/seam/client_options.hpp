@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ struct client_options {
   duration op_timeout = std::chrono::seconds{5};
   duration close_timeout = std::chrono::seconds{2};
   duration outage_timeout = duration::max();  // how long a waiter waits through an outage
-  std::uint32_t turns = 128;                  // in a row while another client waits
+  std::optional<std::uint32_t> turns;         // none: capabilities::turns
   duration turn_time = std::chrono::milliseconds{5};
   duration linger{};              // how long a grant is kept after the last unlock
   bool admit_after_loss = false;  // a new turn may start before the holder of a lost lease has left

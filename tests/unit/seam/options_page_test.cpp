@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "seam/capabilities.hpp"
 #include "seam/client_options.hpp"
 #include "tests/unit/seam/documented_options.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 auto values_of(const seam::client_options& o) {
   return std::tuple(o.ttl, o.renew, o.grace, o.clock_skew, o.connect_timeout, o.op_timeout,
-                    o.close_timeout, o.outage_timeout, o.turns, o.turn_time, o.linger,
+                    o.close_timeout, o.outage_timeout, o.turns.value_or(seam::capabilities().turns), o.turn_time, o.linger,
                     o.admit_after_loss, o.metrics, o.recorder, o.strict);
 }
 

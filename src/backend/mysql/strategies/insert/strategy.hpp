@@ -18,6 +18,7 @@ inline constexpr seam::capabilities abilities{
     .durable = true,
     .processes = true,
     .breakable = true,
+    .turns = retrying::turns_in_a_row,
 };
 
 class strategy final : public retrying::strategy {

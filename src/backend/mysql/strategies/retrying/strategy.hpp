@@ -4,6 +4,7 @@
 // Each strategy derives from it, and defines its tables and the steps of a try.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,9 @@ inline constexpr claims::retrying_recipe::rules polling{.try_is_idempotent = tru
                                                         .share_after = std::chrono::milliseconds{5},
                                                         .share_max =
                                                             std::chrono::milliseconds{128}};
+
+// Of one client while another waits. A hand-over to the other costs two commits.
+inline constexpr std::uint32_t turns_in_a_row = 1024;
 
 class strategy : public mysql::strategy, public claims::store_defaults, private seam::unused_locks {
  public:
