@@ -29,8 +29,8 @@ void require_row(const mysql_connection& where, const guarded_row& row) {
 
 }  // namespace
 
-mysql_guard::mysql_guard(mysql_connection where, guarded_row row, fencing how)
-    : where_(std::move(where)), row_(std::move(row)), how_(how) {
+mysql_guard::mysql_guard(mysql_connection where, guarded_row row, fencing comparison)
+    : where_(std::move(where)), row_(std::move(row)), how_(comparison) {
   if (row_.key.empty())
     base::fail(errc::bad_option, "mysql_guard",
                "the key is empty; name the columns of the row's "
