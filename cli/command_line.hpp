@@ -25,8 +25,8 @@ separated_words take_words(int argc, char** argv);
 struct declared_option {
   std::string_view names;
   bool takes_value;
-  // For each time that it is given; `what` is the name that stands there, for messages.
-  std::function<void(std::string_view what, const std::string& value)> set;
+  // For each time that it is given; `option` is the name that stands there, for messages.
+  std::function<void(std::string_view option, const std::string& value)> set;
 };
 
 class command_line {

@@ -83,12 +83,12 @@ void counters::failed(std::error_code why) noexcept {
   count(why == outcome::lost ? errors_lost : errors_usage);
 }
 
-void counters::waited(lock_mode how, duration d) noexcept {
-  note(static_cast<std::size_t>(how), d);
+void counters::waited(lock_mode mode, duration d) noexcept {
+  note(static_cast<std::size_t>(mode), d);
 }
 
-void counters::held(lock_mode how, duration d) noexcept {
-  note(modes + static_cast<std::size_t>(how), d);
+void counters::held(lock_mode mode, duration d) noexcept {
+  note(modes + static_cast<std::size_t>(mode), d);
 }
 
 void counters::lagged(duration d) noexcept { note(lag, d); }

@@ -61,10 +61,10 @@ client_options read_client_options(const url&, std::vector<url::option>& rest,
 std::string without_client_options(std::string_view url_text);
 
 // "1500ms", "1.5s", "2m", "1h"; a bare number is seconds. Throws lock_error (bad_option) naming
-// `what`.
-duration parse_duration(std::string_view text, std::string_view what);
-bool parse_bool(std::string_view text, std::string_view what);  // 1 0 true false yes no on off
-double parse_number(std::string_view text, std::string_view what, double least, double most);
+// `option`.
+duration parse_duration(std::string_view text, std::string_view option);
+bool parse_bool(std::string_view text, std::string_view option);  // 1 0 true false yes no on off
+double parse_number(std::string_view text, std::string_view option, double least, double most);
 
 // Neither the core nor the backend knows the option.
 [[noreturn]] void refuse_unknown_option(const url&, std::string_view name,

@@ -53,30 +53,30 @@ file_claim::~file_claim() {
 }
 
 // Sets what the claim's records say. False, with trouble_ set: the request is not possible.
-bool file_claim::describe(const seam::acquire_request& how) {
-  const bool counts = how.mode == lock_mode::permit;
-  const kind as{how.mode, counts ? how.permits : 0, counts ? how.total_permits : 0};
+bool file_claim::describe(const seam::acquire_request& request) {
+  const bool counts = request.mode == lock_mode::permit;
+  const kind as{request.mode, counts ? request.permits : 0, counts ? request.total_permits : 0};
   if (counts && (as.permits == 0 || as.permits > as.of || as.of > permits_max)) {
     trouble_ = {errc::bad_option, "request at least one permit, and at most the total"};
     return false;
   }
-  if (how.mode != lock_mode::exclusive && place_.remote()) {
+  if (request.mode != lock_mode::exclusive && place_.remote()) {
     trouble_ = {errc::unsupported, "a lock in " + place_.path() +
                                        " cannot be shared: on a network file system the kernel "
                                        "makes one lock of two; name a local directory"};
     return false;
   }
-  if (how.note == note_ && as == as_) return true;
-  note_ = how.note;
+  if (request.note == note_ && as == as_) return true;
+  note_ = request.note;
   as_ = as;
   text_.describe(name_, me_.host, note_, me_.pid, me_.client, as_);
   return true;
 }
 
-void file_claim::start(const seam::acquire_request& how, bool behind) {
-  if (!describe(how)) return sink_.on_refused(trouble_);
+void file_claim::start(const seam::acquire_request& asked, bool behind) {
+  if (!describe(asked)) return sink_.on_refused(trouble_);
   may_pass_ = false;
-  const recipe::request request{how.one_attempt, behind, file_.is_open(), as_};
+  const recipe::request request{asked.one_attempt, behind, file_.is_open(), as_};
   const action next = carry_out(recipe_.acquire(request), nullptr);
   if (next == action::wait) return enqueue();
   deliver(next);
@@ -217,16 +217,17 @@ void file_claim::renew(base::duration, std::uint32_t ticket) {
 
 void file_claim::release(const seam::successor* next) {
   file_claim* const successor = next ? static_cast<file_claim*>(next->who) : nullptr;
-  const seam::acquire_request how = next ? next->request : seam::acquire_request{};
+  const seam::acquire_request request = next ? next->request : seam::acquire_request{};
   const std::int64_t number = recipe_.number();
   // Announced before anybody else can hold the lock, so that the next holder sees the waiter.
-  if (successor && !how.one_attempt && successor->describe(how)) successor->announce_early();
+  if (successor && !request.one_attempt && successor->describe(request))
+    successor->announce_early();
   deliver(carry_out(recipe_.on(event::release), nullptr));
   // Waiters outside were queued for this release: if this client took the lock straight back, they
   // would starve.
   if (!successor) return;
   successor->released_ = number;
-  successor->start(how, true);
+  successor->start(request, true);
 }
 
 // A lock that was opened once may never be used again: its files are removed. One that is used
@@ -238,11 +239,11 @@ void file_claim::close_file() noexcept {
 }
 
 // The sink is called last, and nothing of this claim is accessed afterwards: it may be gone.
-void file_claim::deliver(action what) {
+void file_claim::deliver(action doing) {
   withdraw();
-  if (what == action::grant) return sink_.on_granted({.number = recipe_.number()});
+  if (doing == action::grant) return sink_.on_granted({.number = recipe_.number()});
   if (files_.open_count() > idle_files_max) close_file();
-  if (what == action::refuse)
+  if (doing == action::refuse)
     return sink_.on_refused(refusal(recipe_.why(), file_.path(), trouble_));
   if (stopping_ == stopping::closed)
     return sink_.on_refused({errc::closed, "the client was closed"});

@@ -28,7 +28,7 @@ class file_claim final : public seam::claim, private blocking_job {
              seam::claim_sink&);
   ~file_claim() override;
 
-  void acquire(const seam::acquire_request& how) override { start(how, false); }
+  void acquire(const seam::acquire_request& request) override { start(request, false); }
   void cancel() override;
   void renew(base::duration ttl, std::uint32_t ticket) override;
   void release(const seam::successor* next) override;

@@ -32,9 +32,9 @@ holder_bytes::outcome outcome_of(int result) noexcept {
   return errno == EINTR ? holder_bytes::outcome::interrupted : holder_bytes::outcome::failed;
 }
 
-holder_bytes::outcome set(int fd, int how, short type, off_t from, off_t count) noexcept {
+holder_bytes::outcome set(int fd, int command, short type, off_t from, off_t count) noexcept {
   struct flock f = bytes(type, from, count);
-  return outcome_of(::fcntl(fd, how, &f));
+  return outcome_of(::fcntl(fd, command, &f));
 }
 
 // A lock of another open file description that conflicts with a write lock there.

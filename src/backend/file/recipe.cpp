@@ -27,9 +27,9 @@ std::int64_t least_number(const observation& seen) noexcept {
   return seen.what == content::empty && planted(mutant::floor_forgotten) ? 0 : seen.number;
 }
 
-action recipe::go(state next, action what) noexcept {
+action recipe::go(state next, action doing) noexcept {
   state_ = next;
-  return what;
+  return doing;
 }
 
 action recipe::refuse_unlocked(reason why) noexcept {

@@ -200,9 +200,10 @@ class driven_by_thread final : public asio_loop {
 
 }  // namespace
 
-std::unique_ptr<base::event_loop> make_event_loop(base::loop_user& u, base::driven_by how,
+std::unique_ptr<base::event_loop> make_event_loop(base::loop_user& u, base::driven_by driver,
                                                   const char* thread_name) {
-  if (how == base::driven_by::callers) return std::make_unique<driven_by_callers>(u, thread_name);
+  if (driver == base::driven_by::callers)
+    return std::make_unique<driven_by_callers>(u, thread_name);
   return std::make_unique<driven_by_thread>(u, thread_name);
 }
 

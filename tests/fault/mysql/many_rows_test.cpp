@@ -42,8 +42,8 @@ class mysql_many_rows : public on_mariadb {
 
 TEST_F(mysql_many_rows, of_free_rows_none_is_read_to_list_show_break_and_prune_others) {
   const client c = open("row");
-  fill("holdfast_locks", "CONCAT('free', seq), '', 1, '1970-01-01', '1970-01-01', 0, 0, '', '', 0, 0",
-       million);
+  fill("holdfast_locks",
+       "CONCAT('free', seq), '', 1, '1970-01-01', '1970-01-01', 0, 0, '', '', 0, 0", million);
   const lease held = c.mutex("job").acquire();
   const lease reader = c.shared_mutex("book").acquire_shared();
   EXPECT_LT(cost_of([&] { EXPECT_EQ(c.list().size(), 2u); }), rows_of_a_page);

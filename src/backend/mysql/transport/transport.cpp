@@ -352,8 +352,8 @@ void transport::report_failed(lane l, bool was_there, time_point now, event_queu
   if (l == lane::commands) {
     note_down(last_failure_, now);
     refused_ = last_failure_;
-    const loss how = is_final ? loss::refused : was_there ? loss::lost : loss::not_reached;
-    user_.on_down(last_failure_, how, now, events);
+    const loss kind = is_final ? loss::refused : was_there ? loss::lost : loss::not_reached;
+    user_.on_down(last_failure_, kind, now, events);
   }
   if (l != lane::pinned || was_there) return;
   probe(now);

@@ -22,8 +22,8 @@ std::int64_t info_number(const server_facts& f, std::string_view name) noexcept 
   return number_of(info_field(f.info.text, name));
 }
 
-finding not_known(std::string what, const fact& f, const server_facts& all, const char* right) {
-  return {std::move(what), grade::warn, "not known: " + f.refusal,
+finding not_known(std::string aspect, const fact& f, const server_facts& all, const char* right) {
+  return {std::move(aspect), grade::warn, "not known: " + f.refusal,
           "ACL SETUSER " + all.user + " +" + right + ", or ask the server's operator"};
 }
 

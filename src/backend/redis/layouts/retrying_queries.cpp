@@ -31,13 +31,13 @@ class holders_query final : public admin_query<std::vector<holder>> {
   enum class scope { all_that_begin_so, one };
 
   holders_query(const lock_server& s, const retrying_codec& c, std::string_view key_prefix,
-                std::string_view name, scope what, seam::holders_handler& to)
-      : admin_query({s.over, what == scope::one ? s.of_others : nullptr},
+                std::string_view name, scope extent, seam::holders_handler& to)
+      : admin_query({s.over, extent == scope::one ? s.of_others : nullptr},
                     key_of(c, key_prefix, name), to, c.facts().own_errors),
         codec_(c),
         key_prefix_(key_prefix),
-        what_(what) {
-    if (what == scope::one) {
+        what_(extent) {
+    if (extent == scope::one) {
       keys_.push_back(key_of(c, key_prefix, name));
       return;
     }

@@ -171,9 +171,9 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     return next;
   }
 
-  void tell(std::function<void(seam::claim_sink&)> what) {
+  void tell(std::function<void(seam::claim_sink&)> call) {
     const std::lock_guard guard(queue_mutex_);
-    told_.push_back(std::move(what));
+    told_.push_back(std::move(call));
   }
 
   void tell_all() {

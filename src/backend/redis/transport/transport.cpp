@@ -118,7 +118,7 @@ class transport::unsubscribe_reply final : public reply_handler {
 // The connection answered after another one was lost.
 class transport::proof_reply final : public reply_handler {
  public:
-  proof_reply(transport& t, lane what) noexcept : home_(t), what_(what) {}
+  proof_reply(transport& t, lane purpose) noexcept : home_(t), what_(purpose) {}
 
  private:
   void on_reply(const value&, const reply_context& c) override {
@@ -163,12 +163,12 @@ transport::~transport() {
 
 reply_handler& transport::reply_discarder() noexcept { return *ignored_; }
 
-connection& transport::of(lane what) noexcept {
-  return what == lane::commands ? commands_ : what == lane::messages ? messages_ : renewals_;
+connection& transport::of(lane purpose) noexcept {
+  return purpose == lane::commands ? commands_ : purpose == lane::messages ? messages_ : renewals_;
 }
 
-const connection& transport::of(lane what) const noexcept {
-  return what == lane::commands ? commands_ : what == lane::messages ? messages_ : renewals_;
+const connection& transport::of(lane purpose) const noexcept {
+  return purpose == lane::commands ? commands_ : purpose == lane::messages ? messages_ : renewals_;
 }
 
 void transport::on_ready(connection& c, time_point now, event_queue& events) {
@@ -191,7 +191,7 @@ void transport::on_ready(connection& c, time_point now, event_queue& events) {
   request_flush(c.what());
 }
 
-void transport::on_down(connection& c, const failure& why, loss how, time_point now,
+void transport::on_down(connection& c, const failure& why, loss kind, time_point now,
                         event_queue& events) {
   if (c.was_ready()) doubt_all();
   const bool is_news = !reach_.is_lost(c.what());
@@ -207,8 +207,8 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
     if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
   }
   // Where nothing listens, another server may be named in a moment.
-  if (is_led_ && how == loss::not_reached) how = loss::in_use;
-  for (request_source* s : sources_) s->on_down(c.what(), why, how, now, events);
+  if (is_led_ && kind == loss::not_reached) kind = loss::in_use;
+  for (request_source* s : sources_) s->on_down(c.what(), why, kind, now, events);
 }
 
 void transport::on_silent(connection& c, time_point now) {
@@ -236,8 +236,9 @@ void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcep
   });
 }
 
-void transport::request_flush(lane what) noexcept {
-  what == lane::renewals ? reactor_.request_flush_of_own_loop(true) : reactor_.request_flush(true);
+void transport::request_flush(lane purpose) noexcept {
+  purpose == lane::renewals ? reactor_.request_flush_of_own_loop(true)
+                            : reactor_.request_flush(true);
 }
 
 void transport::on_alarm(time_point now, event_queue& events) {

@@ -48,12 +48,12 @@ class claim_batch : public reply_handler {
   claim_batch& operator=(const claim_batch&) = delete;
   virtual ~claim_batch() = default;
 
-  void begin(const claim& c, operation what) {
+  void begin(const claim& c, operation op) {
     whose_ = c.place();
-    what_ = what;
+    what_ = op;
     attempt_ = c.attempt;
     result = {};
-    result.to = what;
+    result.to = op;
     result.what = verdict::done;
     result.epoch = c.recipe().epoch();
     result.number = c.czxid;

@@ -170,8 +170,8 @@ class node_query : public reply_handler, protected claims::admin_query<T>, priva
     tell(events);
     events.post(*this, base::claim_event::ended);
   }
-  void on_event(base::claim_event what) override {
-    what == base::claim_event::ended ? (void)this->retire() : this->deliver();
+  void on_event(base::claim_event event) override {
+    event == base::claim_event::ended ? (void)this->retire() : this->deliver();
   }
 
   transport& over_;

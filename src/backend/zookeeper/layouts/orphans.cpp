@@ -17,9 +17,9 @@ constexpr duration refused_pause = 10s;
 }  // namespace
 
 // Without a session there is no node of it.
-void orphan_nodes::add(removed_by how, std::string parent, std::string text, time_point now) {
+void orphan_nodes::add(removed_by by, std::string parent, std::string text, time_point now) {
   if (over_->of_session().id() == 0) return;
-  items_.emplace_back(*this, how, std::move(parent), std::move(text));
+  items_.emplace_back(*this, by, std::move(parent), std::move(text));
   items_.back().place = std::prev(items_.end());
   items_.back().start(now);
 }

@@ -20,8 +20,8 @@ enum class removed_by : unsigned char {
 class orphan_node final : public reply_handler {
  public:
   // `parent`: of `content` the path itself.
-  orphan_node(orphan_nodes& all, removed_by how, std::string parent, std::string text)
-      : all_(all), how_(how), parent_(std::move(parent)), text_(std::move(text)) {}
+  orphan_node(orphan_nodes& all, removed_by by, std::string parent, std::string text)
+      : all_(all), how_(by), parent_(std::move(parent)), text_(std::move(text)) {}
   void start(time_point now);
   void on_reply(const reply&, const reply_context&) override;
   void on_cut(bool was_sent, const reply_context&) override;

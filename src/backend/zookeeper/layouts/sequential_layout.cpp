@@ -144,12 +144,12 @@ void sequential_layout::on_claims_watch(const watch_event& e, time_point now, ev
 
 using operation = sequential_operation;
 
-std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, operation what,
+std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, operation op,
                                                           time_point now, event_queue&) {
-  if (auto answer = answer_after_end(c, what)) return answer;
+  if (auto answer = answer_after_end(c, op)) return answer;
   sequential_batch& f = take_batch();
-  f.begin(c, what);
-  switch (what) {
+  f.begin(c, op);
+  switch (op) {
     case operation::create:
       send_create(c, f, now);
       send(f, opcode::exists, watched_path_body(c.path, false), now);

@@ -18,16 +18,16 @@ permit_recipe::step permit_recipe::peek() const noexcept {
   return out;
 }
 
-permit_recipe::step permit_recipe::start(state next, operation what, const timing& t) noexcept {
+permit_recipe::step permit_recipe::start(state next, operation op, const timing& t) noexcept {
   state_ = next;
   watches_own_ = false;
-  return begin(what, t);
+  return begin(op, t);
 }
 
-permit_recipe::step permit_recipe::turn_to(state next, operation what, const timing& t) noexcept {
+permit_recipe::step permit_recipe::turn_to(state next, operation op, const timing& t) noexcept {
   state_ = next;
   leases_changed_ = false;
-  return ask(what, t);
+  return ask(op, t);
 }
 
 permit_recipe::step permit_recipe::give_back(bool joins_next, const timing& t) noexcept {
@@ -118,13 +118,13 @@ permit_recipe::step permit_recipe::hold(const reply& r, time_point now) noexcept
   return out;
 }
 
-permit_recipe::step permit_recipe::on_cut(operation what, std::uint32_t epoch, time_point now,
+permit_recipe::step permit_recipe::on_cut(operation op, std::uint32_t epoch, time_point now,
                                           const timing& t) noexcept {
   step out;
   if (epoch != epoch_) return out;
   if (is_leaving()) return remove_again();
   if (is_held()) {
-    if (what != operation::watch_own) return peek();
+    if (op != operation::watch_own) return peek();
     out.sleeps = true;
     out.wake = now + own_watch_after;
     return out;

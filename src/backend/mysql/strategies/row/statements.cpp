@@ -98,8 +98,9 @@ std::string statements::take(const lock_request& r) const {
 }
 
 std::string statements::take_locked(const lock_request& r) const {
-  return bound(concat({grant(), "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
-                                "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,",
+  return bound(concat({grant(),
+                       "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
+                       "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,",
                        hour_of_end, ",has_members=0 WHERE name=?"}),
                {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name});
 }
@@ -216,16 +217,15 @@ std::vector<std::string> statements::break_lock(std::string_view name,
 // the server would sort all rows with the prefix once more, without the hint.
 std::string statements::page_of_locks(std::string_view prefix, const sql_row& last,
                                       std::int64_t limit) const {
-  const std::string head =
-      bound(concat({look_at_holders, "NULL,NULL,last_hour FROM ", table_,
-                    last.empty() ? "" : " FORCE INDEX (in_use)",
-                    " WHERE name>=? AND name<? AND ", is_held}),
-            {prefix, after_all_with(prefix)});
+  const std::string head = bound(concat({look_at_holders, "NULL,NULL,last_hour FROM ", table_,
+                                         last.empty() ? "" : " FORCE INDEX (in_use)",
+                                         " WHERE name>=? AND name<? AND ", is_held}),
+                                 {prefix, after_all_with(prefix)});
   std::string after;
   if (!last.empty()) {
     const auto hour = base::whole_number<std::int64_t>(last.at(10).value()).value_or(0);
-    after = bound(" AND last_hour>=? AND (last_hour>? OR name>?)",
-                  {hour, hour, last.at(0).value()});
+    after =
+        bound(" AND last_hour>=? AND (last_hour>? OR name>?)", {hour, hour, last.at(0).value()});
   }
   return concat({"(", head, after, bound(" ORDER BY last_hour,name LIMIT ?)", {limit})});
 }

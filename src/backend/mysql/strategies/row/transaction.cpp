@@ -101,8 +101,8 @@ std::string transaction::statement() const {
   }
 }
 
-void transaction::refuse(retrying_reply::verdict what, duration rest) {
-  outcome_ = what;
+void transaction::refuse(retrying_reply::verdict result, duration rest) {
+  outcome_ = result;
   rest_ = rest;
   step_ = step::end;
 }

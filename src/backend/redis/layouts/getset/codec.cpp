@@ -82,11 +82,11 @@ duration codec::rest_of(std::string_view stamp, std::chrono::microseconds wall) 
   return std::max<duration>(*at + stale_after_ - std::chrono::floor<milliseconds>(wall), 0ms);
 }
 
-void codec::append(command_writer& out, operation what, const lock_request& r) const {
-  const bool leaves = what == operation::release || what == operation::withdraw;
+void codec::append(command_writer& out, operation op, const lock_request& r) const {
+  const bool leaves = op == operation::release || op == operation::withdraw;
   if (leaves && r.step > 0) {
     out.plain(2) << "DEL" << r.key;
-  } else if (leaves || what == operation::resolve || r.step == 1) {
+  } else if (leaves || op == operation::resolve || r.step == 1) {
     out.plain(2) << "GET" << r.key;
   } else {
     out.plain(3) << (r.step == 0 ? "SETNX" : "GETSET") << r.key << r.owner;

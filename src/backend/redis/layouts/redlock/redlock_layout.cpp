@@ -81,15 +81,15 @@ bool redlock_layout::is_settled() const noexcept {
          });
 }
 
-std::optional<retrying_reply> redlock_layout::submit(redlock_claim& c, retrying_operation what,
+std::optional<retrying_reply> redlock_layout::submit(redlock_claim& c, retrying_operation op,
                                                      time_point now, event_queue&) {
-  switch (what) {
+  switch (op) {
     case retrying_operation::try_lock:
     case retrying_operation::resolve: return attempt(c, now);
     case retrying_operation::subscribe: return subscribe(c, now);
     case retrying_operation::renew: return renew(c, now), std::nullopt;
     case retrying_operation::release:
-    case retrying_operation::withdraw: return leave(c, what, now);
+    case retrying_operation::withdraw: return leave(c, op, now);
     case retrying_operation::downgrade:
     case retrying_operation::none: break;
   }

@@ -188,8 +188,8 @@ void redlock_node::restore(const redlock_round& r, time_point now) {
   });
 }
 
-void redlock_node::write_requests(lane what, request_writer& to) {
-  if (what != lane::renewals) return;
+void redlock_node::write_requests(lane purpose, request_writer& to) {
+  if (purpose != lane::renewals) return;
   const time_point now = home_.env().now();
   for (redlock_round::request* const q : std::exchange(renewals_, {})) {
     const redlock_round& r = *q->round;
@@ -239,8 +239,8 @@ void redlock_node::judge(time_point now) {
 
 // Empty: its record is its own.
 std::string redlock_node::text_of_copy() const {
-  const auto text = [](const std::string& who, const std::string& where) {
-    return who + " and has lost its own locks; delete the key holdfast:redlock at " + where +
+  const auto text = [](const std::string& subject, const std::string& where) {
+    return subject + " and has lost its own locks; delete the key holdfast:redlock at " + where +
            ", which votes again after max-ttl";
   };
   if (const redlock_node* const other = home_.node_with_record_of(*this)) {
@@ -270,22 +270,22 @@ void redlock_node::on_refused(std::string_view error, time_point now) {
   over_.note_refusal(explain(error), now);
 }
 
-void redlock_node::on_ready(lane what, time_point now, event_queue&) {
-  if (what != lane::commands) return;
+void redlock_node::on_ready(lane purpose, time_point now, event_queue&) {
+  if (purpose != lane::commands) return;
   is_known_ = false;
   for (const script* const s : home_.codec().facts().loaded) over_.load_script(*s, now);
   orphans_.resend_all(now);
   look(now);
 }
 
-void redlock_node::on_down(lane what, const base::failure&, loss, time_point now,
+void redlock_node::on_down(lane purpose, const base::failure&, loss, time_point now,
                            event_queue& events) {
-  if (what == lane::commands) {
+  if (purpose == lane::commands) {
     is_known_ = false;
     ask_undecided({now, now, events});
   }
-  if (what == lane::messages) home_.on_messages_lost(now, events);
-  if (what != lane::renewals) return;
+  if (purpose == lane::messages) home_.on_messages_lost(now, events);
+  if (purpose != lane::renewals) return;
   for (redlock_round::request* const q : std::exchange(renewals_, {}))
     home_.on_no_vote(*q, {now, now, events});
 }

@@ -25,14 +25,14 @@ class inspection final : public admin_query<std::vector<holder>> {
  public:
   enum class scope { all_that_begin_so, one };
 
-  inspection(const lock_server& s, std::string key_prefix, std::string_view name, scope what,
+  inspection(const lock_server& s, std::string key_prefix, std::string_view name, scope extent,
              seam::holders_handler& to)
-      : admin_query({s.over, what == scope::one ? s.of_others : nullptr},
+      : admin_query({s.over, extent == scope::one ? s.of_others : nullptr},
                     key_prefix + std::string(name), to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
-        what_(what) {
-    if (what == scope::one) {
+        what_(extent) {
+    if (extent == scope::one) {
       begin_again();
       return;
     }

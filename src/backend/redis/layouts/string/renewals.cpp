@@ -73,8 +73,8 @@ bool renewals::keys_move() const noexcept { return node_.home().keys_move(); }
 
 void renewals::on_redirected(request& those, const redirection& to, const reply_context& c) {
   for (const batch_member& m : those.members)
-    if (const claim* const who = node_.claims().at(m.whose))
-      node_.send_again(*who, operation::renew, to, c.now);
+    if (const claim* const requester = node_.claims().at(m.whose))
+      node_.send_again(*requester, operation::renew, to, c.now);
   end(those);
 }
 

@@ -152,19 +152,19 @@ void string_layout::remove(claim& c) noexcept {
   claims_.remove(c);
 }
 
-std::optional<reply> string_layout::submit(claim& c, operation what, time_point now, event_queue&) {
-  if (what == operation::withdraw && !c.was_sent) {  // the server was never sent this id
+std::optional<reply> string_layout::submit(claim& c, operation op, time_point now, event_queue&) {
+  if (op == operation::withdraw && !c.was_sent) {  // the server was never sent this id
     c.deferred = operation::none;
     reply done;
-    done.to = what;
+    done.to = op;
     done.what = reply::verdict::done;
     done.epoch = c.recipe().epoch();
     return done;
   }
-  if (what == operation::renew) {
+  if (op == operation::renew) {
     c.node->renew(c);
   } else {
-    c.node->send(c, what, now);
+    c.node->send(c, op, now);
   }
   return {};
 }

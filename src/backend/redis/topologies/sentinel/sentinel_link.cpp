@@ -61,7 +61,7 @@ failure not_a_sentinel(const value& error) {
 
 class sentinel_link::answer_reply final : public reply_handler {
  public:
-  answer_reply(sentinel_link& home, question what) noexcept : home_(home), what_(what) {}
+  answer_reply(sentinel_link& home, question q) noexcept : home_(home), what_(q) {}
 
  private:
   void on_reply(const value& v, const reply_context& c) override { home_.on_answered(what_, v, c); }
@@ -106,9 +106,9 @@ void sentinel_link::ask(time_point now) {
 }
 
 // The master comes last: what its sentinel says of it belongs to an answer that is complete.
-void sentinel_link::request(question what, time_point now) {
+void sentinel_link::request(question q, time_point now) {
   std::string& out = asks_.out();
-  switch (what) {
+  switch (q) {
     case question::id:
       command(out, 2) << "SENTINEL"
                       << "MYID";
@@ -131,11 +131,11 @@ void sentinel_link::request(question what, time_point now) {
                       << "GET-MASTER-ADDR-BY-NAME" << name_;
       break;
   }
-  asks_.expect(*replies_[static_cast<std::size_t>(what)], 1, now, attended::in_background);
+  asks_.expect(*replies_[static_cast<std::size_t>(q)], 1, now, attended::in_background);
 }
 
-void sentinel_link::on_answered(question what, const value& v, const reply_context& c) {
-  switch (what) {
+void sentinel_link::on_answered(question q, const value& v, const reply_context& c) {
+  switch (q) {
     case question::id: pending_.id = v.is(value::kind::error) ? "" : v.text(); return;
     case question::masters:
       for (std::size_t i = 0; i < v[1].size(); ++i)

@@ -138,16 +138,16 @@ void layout::on_node_watch(std::string_view path, bool has_ended, time_point now
 using operation = permit_operation;
 using verdict = permit_verdict;
 
-std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, time_point now,
+std::optional<permit_recipe::reply> layout::submit(claim& c, operation op, time_point now,
                                                    base::event_queue&) {
-  if (auto answer = answer_after_end(c, what)) return answer;
-  if (what == operation::leave_line) {
+  if (auto answer = answer_after_end(c, op)) return answer;
+  if (op == operation::leave_line) {
     leave_line(c, now);
     return {};
   }
   batch& f = take_batch();
-  f.begin(c, what);
-  switch (what) {
+  f.begin(c, op);
+  switch (op) {
     case operation::take:
       make_leases(f, c, now);
       list_leases(f, c, now, false, false);
