@@ -259,7 +259,6 @@ void sequential_batch::read_create(const reply& r) {
   }
   if (awaited() == 0) {
     const auto parent = r.is_ok() ? read_stat(r.body) : std::nullopt;
-    if (parent && planted(mutant::number_of_another_node)) take_number(parent->czxid);
     const bool is_alone = parent && parent->children == 1 && parent->pzxid == result.number;
     result.what = is_alone ? verdict::granted : verdict::created;
     return;
@@ -271,7 +270,7 @@ void sequential_batch::read_create(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto made = read_created(r.body);
   if (!made) return fail_malformed();
-  take_number(r.head.zxid);
+  take_number(c && planted(mutant::number_of_another_node) ? c->last_czxid : r.head.zxid);
   if (!c) return;
   c->sequence = read_sequence(last_part(made->path), home_.codec().name_of(attempt_, c->mode));
   if (!is_in_order(c->sequence)) fail_exhausted();
