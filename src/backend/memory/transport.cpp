@@ -39,10 +39,10 @@ bool server::break_lock(std::string_view lock, base::environment& spare, event_q
 
 // By index: what is delivered may append to both.
 void server::deliver_outbox(time_point now, event_queue& events) {
-  std::size_t told = 0, pushed = 0;
-  while (told < answers.size() || pushed < pushes.size()) {
-    if (told < answers.size()) {
-      const auto [to, answer] = answers[told++];
+  std::size_t answered = 0, pushed = 0;
+  while (answered < answers.size() || pushed < pushes.size()) {
+    if (answered < answers.size()) {
+      const auto [to, answer] = answers[answered++];
       memory_layout::on_reply(static_cast<claim&>(*to), answer, now, events);
     } else {
       const push_list::addressed_push one = pushes[pushed++];

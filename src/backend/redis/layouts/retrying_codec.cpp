@@ -73,9 +73,9 @@ retrying_reply unreadable(retrying_reply r) noexcept {
 }
 
 retrying_reply compared(const value& v, retrying_reply r) {
-  constexpr std::int64_t done = 1, no_owner = 2, done_and_told = 3;
+  constexpr std::int64_t done = 1, no_owner = 2, done_and_notified = 3;
   if (!v.is(value::kind::integer)) return unreadable(r);
-  r.notified_others = v.integer() == done_and_told;
+  r.notified_others = v.integer() == done_and_notified;
   const bool is_done = v.integer() == done || r.notified_others;
   r.what = is_done ? retrying_reply::verdict::done : retrying_reply::verdict::not_owner;
   if (v.integer() == no_owner) r.why = errc::not_held;

@@ -22,8 +22,8 @@ class redlock_node::question final : public reply_handler {
     awaited_ = 2;
     asks_statistics_ = false;
     why_ = {};
-    told_ = {};
-    told_.asked_at = now;
+    reported_ = {};
+    reported_.asked_at = now;
     home_.over_.submit(*this, now, [](request_writer& w) { w.plain(1) << "INFO"; });
     query_record(now);
   }
@@ -47,14 +47,14 @@ class redlock_node::question final : public reply_handler {
       const error_meaning* const m = meaning_of(v.text());
       why_ = {m ? m->why : errc::unavailable, explain(v.text())};
     } else if (v.is(value::kind::text)) {
-      asks_statistics_ ? redlock::read_statistics(v.text(), told_)
-                       : redlock::read_info(v.text(), told_);
+      asks_statistics_ ? redlock::read_statistics(v.text(), reported_)
+                       : redlock::read_info(v.text(), reported_);
     } else {
-      told_.record = redlock::read_record(v);
-      if (!told_.record.number) query_statistics(c.now);
+      reported_.record = redlock::read_record(v);
+      if (!reported_.record.number) query_statistics(c.now);
     }
     if (--awaited_ > 0) return;
-    home_.on_looked(told_, std::move(why_), c.now);
+    home_.on_looked(reported_, std::move(why_), c.now);
     home_.ask_undecided(c);
   }
   void on_not_executed(not_executed why, const value& v, const reply_context& c) override {
@@ -63,7 +63,7 @@ class redlock_node::question final : public reply_handler {
   void on_cut(const reply_context&) override { awaited_ = 0; }
 
   redlock_node& home_;
-  redlock::server_state told_;
+  redlock::server_state reported_;
   base::failure why_;
   int awaited_ = 0;
   bool asks_statistics_ = false;
@@ -213,8 +213,9 @@ void redlock_node::look_by(time_point t) {
   over_.tick_by(look_at_);
 }
 
-void redlock_node::on_looked(const redlock::server_state& told, base::failure why, time_point now) {
-  state_ = told;
+void redlock_node::on_looked(const redlock::server_state& reported, base::failure why,
+                             time_point now) {
+  state_ = reported;
   state_.answered_at = now;
   refusal_ = std::move(why);
   is_known_ = true;

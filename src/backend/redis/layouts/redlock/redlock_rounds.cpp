@@ -166,10 +166,10 @@ void redlock_layout::on_vote(redlock_round::request& q, const value& v, const re
   ballot& b = r.votes[q.server];
   if (b.what == vote::awaited) {
     const bool is_attempt = r.is_attempt() && r.now_in != redlock_round::phase::raising;
-    const ballot told = is_attempt ? redlock::read_attempt(v) : redlock::read_comparison(v);
-    const bool has_no_record = is_attempt && !is_refused && told.what == vote::missing;
+    const ballot reported = is_attempt ? redlock::read_attempt(v) : redlock::read_comparison(v);
+    const bool has_no_record = is_attempt && !is_refused && reported.what == vote::missing;
     if (has_no_record) n.look(c.now);
-    b = proves_nothing ? ballot{.what = vote::missing} : told;
+    b = proves_nothing ? ballot{.what = vote::missing} : reported;
     if (r.now_in == redlock_round::phase::raising && b.what == vote::yes) b.number = r.number;
     r.notified_others = r.notified_others || (r.is_leaving() && v.integer() == 3);
     if (r.now_in != redlock_round::phase::decided) {

@@ -139,7 +139,7 @@ std::vector<sentinel_state> sentinel::states() const {
   return out;
 }
 
-void sentinel::on_told(time_point now, event_queue& events) {
+void sentinel::on_reported(time_point now, event_queue& events) {
   const std::vector<sentinel_state> all = states();
   verdict_ = judge(all, settings_.master);
   one_.note_replicas(most_replicas(all));
@@ -217,8 +217,8 @@ void sentinel::add_server(const base::address& at) {
   scouts_.push_back(std::make_unique<scout>(*this, std::move(e)));
 }
 
-base::address sentinel::reachable(const base::address& told) const {
-  return reachable_address(settings_.map, told);
+base::address sentinel::reachable(const base::address& announced) const {
+  return reachable_address(settings_.map, announced);
 }
 
 failure sentinel::why_not_open(bool is_overdue) const {

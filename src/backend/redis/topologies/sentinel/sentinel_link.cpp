@@ -165,7 +165,7 @@ void sentinel_link::on_answered(question q, const value& v, const reply_context&
   if (v.size() == 2) pending_.master = address_of(v[0].text(), v[1].text());
   state_.answer = std::move(pending_);
   state_.fault = {};
-  listener_.on_told(c.now, c.events);
+  listener_.on_reported(c.now, c.events);
 }
 
 void sentinel_link::on_ready(connection& c, time_point now, event_queue& events) {
@@ -182,7 +182,7 @@ void sentinel_link::on_down(connection& c, const failure& why, loss, time_point 
   is_asking_ = false;
   state_.answer.reset();
   state_.fault = {why.code, with_own_options(why.text)};
-  listener_.on_told(now, events);
+  listener_.on_reported(now, events);
 }
 
 void sentinel_link::on_alarm(time_point now, event_queue& events) {
