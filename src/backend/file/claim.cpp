@@ -366,7 +366,7 @@ event file_claim::wait_for_permits(interrupter& thread) {
       continue;
     }
     tick(thread, true);
-    const auto came = file_.bytes().await_line();
+    const auto came = file_.bytes().await_queue();
     if (came == holder_bytes::outcome::done) {
       tick(thread, false);
       first_in_line_ = true;
@@ -413,7 +413,7 @@ void file_claim::withdraw() noexcept {
   if (std::exchange(announced_, false)) file_.waiters().withdraw();
   if (std::exchange(announced_here_, false)) file_.bytes().withdraw();
   if (!std::exchange(first_in_line_, false)) return;
-  file_.bytes().leave_line();
+  file_.bytes().leave_queue();
   notice_.stop_listening();
 }
 

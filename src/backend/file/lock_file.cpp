@@ -317,7 +317,7 @@ void lock_file::release_bytes() noexcept {
   bytes_.clear();
   holder_bytes all = bytes();
   all.leave();
-  if (frees && all.has_line()) release_notice::notify(fd_.get());
+  if (frees && all.has_queue()) release_notice::notify(fd_.get());
 }
 
 }  // namespace holdfast::file

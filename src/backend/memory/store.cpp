@@ -220,7 +220,7 @@ bool store::admits(entry& e, const request& r, const request_details& p, time_po
   }
   enqueue(e, r, p, out);
   answer.what = reply::verdict::queued;
-  answer.first = e.more->first_in_line(r.who);
+  answer.first = e.more->first_in_queue(r.who);
   if (answer.first) e.more->notified_first = r.who;
   answer.lapse = earliest_lapse(e, now) - now;
   return false;

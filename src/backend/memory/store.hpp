@@ -43,7 +43,7 @@ struct contenders {
   member* find(const owner_id& owner) noexcept;
   bool remove(const owner_id& owner) noexcept;  // from the members
   void remove_lapsed(time_point now);
-  bool first_in_line(const owner_id& owner) const noexcept {
+  bool first_in_queue(const owner_id& owner) const noexcept {
     return !queue.empty() && queue.front().who == owner;
   }
   // Whether there is room beside the members.

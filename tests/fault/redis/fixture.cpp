@@ -28,7 +28,7 @@ told told_by(const std::function<void()>& what) {
   return t;
 }
 
-bool eventually_in_line(redis_server& server, std::size_t n, const std::string& name) {
+bool eventually_queued(redis_server& server, std::size_t n, const std::string& name) {
   const auto line = "holdfast:{" + name + "}:" + name + ":q";
   return eventually([&] {
     return server.command({"ZCARD", line}).number == static_cast<long long>(n);

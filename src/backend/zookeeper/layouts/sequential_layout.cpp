@@ -32,10 +32,10 @@ class sequential_query final : public holders_query {
   }
   void read_list(question q, const node_children* all, time_point now) override {
     if (!all) return;
-    const std::vector<node_in_line> line = codec_.line_of(all->names);
-    const auto holding = std::ranges::count_if(line, &node_in_line::holds);
-    q.found.waiting = static_cast<int>(std::ssize(line) - holding);
-    for (const node_in_line& n : line) {
+    const std::vector<queued_node> queue = codec_.queue_of(all->names);
+    const auto holding = std::ranges::count_if(queue, &queued_node::holds);
+    q.found.waiting = static_cast<int>(std::ssize(queue) - holding);
+    for (const queued_node& n : queue) {
       if (!n.holds) continue;
       holder h = q.found;
       h.owner = n.name;
@@ -78,7 +78,7 @@ void sequential_layout::break_lock(std::string_view name, std::string_view seen,
                                    seam::decision_handler& to) {
   const auto node_of_holder = [this, owner = std::string(seen)](node_names all) {
     std::vector<std::string> out;
-    for (const node_in_line& n : codec_->line_of(all))
+    for (const queued_node& n : codec_->queue_of(all))
       if (n.holds && n.name == owner) out.emplace_back(n.name);
     return out;
   };
@@ -298,8 +298,8 @@ void sequential_batch::read_list(const reply& r, const reply_context& context) {
     if (!found.empty() && !is_in_order(c->sequence)) return fail_exhausted();
   }
   const std::string own = home_.node_name(*c);
-  const place_in_line mine =
-      own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
+  const node_place mine =
+      own.empty() ? node_place() : home_.codec().place_of(own, c->mode, all->names);
   if (mine.is_other_kind)
     return fail(errc::mismatch,
                 "other clients use the name for another kind of lock: a mutex and a shared_mutex "
