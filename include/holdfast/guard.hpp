@@ -39,7 +39,8 @@ enum class fencing : unsigned char { ordered, exact };
 // admit(): hold a lock of the resource (a std::mutex) for both. Neither copyable nor movable.
 class fencing_guard {
  public:
-  explicit fencing_guard(fencing comparison = fencing::ordered) noexcept : how_(comparison) {}
+  explicit fencing_guard(fencing comparison = fencing::ordered) noexcept
+      : comparison_(comparison) {}
 
   // Returns whether the holder of this token may write, or read in order to write. From then on
   // every smaller token is refused.
@@ -55,7 +56,7 @@ class fencing_guard {
   std::int64_t last() const;
 
  private:
-  const fencing how_;
+  const fencing comparison_;
   mutable std::mutex mutex_;
   std::int64_t last_ = 0;
   std::string owner_;
@@ -119,7 +120,7 @@ class redis_guard {
 
   client where_;
   std::string key_;
-  fencing how_;
+  fencing comparison_;
 };
 
 // Guards the data of a node in ZooKeeper: the ensemble writes it only in one step with the check

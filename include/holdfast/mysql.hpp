@@ -142,7 +142,7 @@ class mysql_guard {
  private:
   mysql_connection where_;
   guarded_row row_;
-  fencing how_;
+  fencing comparison_;
 };
 
 }  // namespace v0

@@ -18,7 +18,7 @@ constexpr std::size_t token_digits = 19;
 }  // namespace
 
 redis_guard::redis_guard(client where, std::string_view key, fencing comparison)
-    : where_(std::move(where)), key_(key), how_(comparison) {
+    : where_(std::move(where)), key_(key), comparison_(comparison) {
   if (!where_) base::fail(errc::closed, "redis_guard", "the client is empty: open() it first", key);
   const auto& impl = detail::client_access::impl(where_);
   if (auto fault = impl.stores().first().name_fault(key); !fault.empty() || key.empty())
@@ -30,7 +30,7 @@ redis_guard::redis_guard(client where, std::string_view key, fencing comparison)
 }
 
 bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_view value) {
-  return ask(how_ == fencing::exact ? "exact" : "ordered", token, owner, value);
+  return ask(comparison_ == fencing::exact ? "exact" : "ordered", token, owner, value);
 }
 
 bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_view value,

@@ -201,7 +201,7 @@ void group_request::hand_out(time_point sent, Each each) {
 
 // Keeps the lock's entry while it exists.
 orphan::orphan(memory_layout& home, entry& lock, const owner_id& owner, time_point end) noexcept
-    : claims::orphan(end), home_(home), lock_(lock), who_(owner) {
+    : claims::orphan(end), home_(home), lock_(lock), owner_(owner) {
   ++lock_.references;
 }
 
@@ -214,7 +214,7 @@ orphan::~orphan() {
 claims::withdrawal orphan::withdraw(time_point now) {
   request r;
   r.what = operation::leave;
-  r.who = who_;
+  r.who = owner_;
   r.sent = now;
   return home_.over().submit(*this, lock_, r, now) ? claims::withdrawal::done
                                                    : claims::withdrawal::may_be_lost;

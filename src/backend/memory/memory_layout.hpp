@@ -60,7 +60,7 @@ struct orphan final : claims::orphan, reply_handler {
  private:
   memory_layout& home_;
   entry& lock_;
-  const owner_id who_;
+  const owner_id owner_;
 };
 
 // The requests of a whole group, in one message. A member that leaves while it is under way breaks

@@ -77,7 +77,7 @@ transport::member* transport::free_member(lane l) noexcept {
 }
 
 void transport::drop_unwanted(group& g) noexcept {
-  while (!g.queue.empty() && g.queue.front().handler && !g.queue.front().handler->is_wanted()) {
+  while (!g.queue.empty() && g.queue.front().handler && !g.queue.front().handler->has_requester()) {
     statement_handler& h = *g.queue.front().handler;
     g.queue.pop_front();
     h.on_dropped();

@@ -118,15 +118,15 @@ class transport::unsubscribe_reply final : public reply_handler {
 // The connection answered after another one was lost.
 class transport::proof_reply final : public reply_handler {
  public:
-  proof_reply(transport& t, lane purpose) noexcept : home_(t), what_(purpose) {}
+  proof_reply(transport& t, lane purpose) noexcept : home_(t), lane_(purpose) {}
 
  private:
   void on_reply(const value&, const reply_context& c) override {
-    home_.reach_.on_proven(what_, c.now);
+    home_.reach_.on_proven(lane_, c.now);
   }
   void on_cut(const reply_context&) override {}  // on_down() follows
   transport& home_;
-  const lane what_;
+  const lane lane_;
 };
 
 transport::transport(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts,

@@ -121,7 +121,7 @@ std::optional<bool> makes_local_sessions(base::environment& env, const endpoint&
 
 }  // namespace
 
-server_facts examine_server(base::environment& env, const settings& s, const base::address& at) {
+server_facts diagnose_server(base::environment& env, const settings& s, const base::address& at) {
   server_facts out;
   out.name = at.host + ':' + std::to_string(at.port);
   std::optional<base::tls_terms> tls = s.tls;

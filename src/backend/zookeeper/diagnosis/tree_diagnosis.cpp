@@ -145,7 +145,7 @@ class tree_diagnosis {
 
 }  // namespace
 
-tree_facts examine_tree(base::environment& env, const settings& s) {
+tree_facts diagnose_tree(base::environment& env, const settings& s) {
   try {
     return tree_diagnosis(env, s).run();
   } catch (const lock_error& e) {

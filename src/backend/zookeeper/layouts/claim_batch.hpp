@@ -50,7 +50,7 @@ class claim_batch : public reply_handler {
 
   void begin(const claim& c, operation op) {
     whose_ = c.place();
-    what_ = op;
+    op_ = op;
     attempt_ = c.attempt;
     result = {};
     result.to = op;
@@ -76,7 +76,7 @@ class claim_batch : public reply_handler {
 
   bool has_requester() const noexcept final { return owner() != nullptr; }
 
-  operation what() const noexcept { return what_; }
+  operation what() const noexcept { return op_; }
   const claims::claim_handle& whose() const noexcept { return whose_; }
 
   result_type result;
@@ -133,7 +133,7 @@ class claim_batch : public reply_handler {
   }
 
   claims::claim_handle whose_;
-  operation what_{};
+  operation op_{};
   unsigned awaited_ = 0, answered_ = 0;
   bool is_certain_ = false;
 };

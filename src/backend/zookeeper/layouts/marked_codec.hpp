@@ -22,7 +22,7 @@ constexpr seam::capabilities abilities(unsigned modes) noexcept {
   const bool shares = (modes & seam::bit_of(lock_mode::shared)) != 0;
   return {.life = seam::lifetime::session,
           .queue = seam::order::fifo,
-          .wanted = seam::contention_signal::push,
+          .contention = seam::contention_signal::push,
           .modes = modes,
           .tokens = true,
           .durable = true,

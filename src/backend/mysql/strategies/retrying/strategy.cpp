@@ -153,7 +153,7 @@ void strategy::after_step(claim& c, time_point now) {
   over_->reactor().count(c, c.recipe().waits(), false);
 }
 
-bool strategy::is_wanted(const request& r) const noexcept {
+bool strategy::has_requester(const request& r) const noexcept {
   const claim* const c = claims_.at(r.whose);
   return c && c->recipe().epoch() == r.epoch;
 }

@@ -76,7 +76,7 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   static std::size_t order_of(const std::string& name) noexcept;
 
   // For its requests and orphans; with the mutex.
-  bool is_wanted(const request&) const noexcept;
+  bool has_requester(const request&) const noexcept;
   void on_reply(request&, const sql_reply&, const reply_context&);
   void on_cut(request&, const reply_context&);
   void give_back(request& r) noexcept { spare_.push_back(&r); }

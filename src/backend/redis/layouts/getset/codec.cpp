@@ -31,7 +31,7 @@ constexpr const script* loaded[] = {&scripts::renew, &scripts::holder, &scripts:
 constexpr codec_facts facts_of_getset{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,

@@ -23,7 +23,7 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::resolve, &scri
 constexpr codec_facts facts_of_lua{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,

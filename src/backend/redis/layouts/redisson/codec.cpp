@@ -52,7 +52,7 @@ constexpr codec_facts facts_of(waiters waiting) {
   return {
       .can = {.life = seam::lifetime::ttl,
               .queue = seam::order::none,
-              .wanted = seam::contention_signal::silent,
+              .contention = seam::contention_signal::silent,
               .modes = seam::bit_of(lock_mode::exclusive),
               .tokens = true,
               .processes = true,
@@ -75,12 +75,12 @@ constexpr codec_facts facts_of_lock = facts_of(waiters::listen),
 codec::codec(std::string client_id, waiters waiting, channel_kind kind)
     : family_codec(waiting == waiters::listen ? facts_of_lock : facts_of_spin_lock, kind),
       client_id_(std::move(client_id)),
-      how_(waiting) {}
+      waiting_(waiting) {}
 
 std::string codec::text_of(const retrying_owner& o) const { return owner_of(client_id_, o); }
 
 std::string codec::channel_for(std::string_view key) const {
-  return how_ == waiters::listen ? prefixed("redisson_lock__channel", key) : std::string();
+  return waiting_ == waiters::listen ? prefixed("redisson_lock__channel", key) : std::string();
 }
 
 std::string codec::channel_of(const lock_request& r) const { return channel_for(r.key); }

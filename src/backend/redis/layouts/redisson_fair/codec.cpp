@@ -59,7 +59,7 @@ constexpr const script* loaded[] = {&scripts::try_lock,          &scripts::relea
 constexpr codec_facts facts_of_fair{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::fifo,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = true,
             .processes = true,

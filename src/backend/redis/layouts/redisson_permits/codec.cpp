@@ -49,7 +49,7 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scri
 constexpr codec_facts facts_of_permits{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::permit),
             .tokens = false,
             .processes = true,

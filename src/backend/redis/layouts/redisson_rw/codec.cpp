@@ -53,7 +53,7 @@ constexpr const script* loaded[] = {&scripts::try_lock,  &scripts::release, &scr
 constexpr codec_facts facts_of_rw{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared),
             .tokens = true,
             .durable = true,

@@ -37,7 +37,7 @@ constexpr const script* loaded[] = {&scripts::vote, &scripts::raise, &scripts::r
 constexpr codec_facts facts_of_redlock{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = true,
             .durable = true,

@@ -28,7 +28,7 @@ constexpr required_command commands[] = {
 constexpr codec_facts facts_of_setnx{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,

@@ -31,7 +31,7 @@ class inspection final : public admin_query<std::vector<holder>> {
                     key_prefix + std::string(name), to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
-        what_(extent) {
+        extent_(extent) {
     if (extent == scope::one) {
       begin_again();
       return;
@@ -64,9 +64,9 @@ class inspection final : public admin_query<std::vector<holder>> {
     if (!v.is(value::kind::error)) return false;
     const bool is_owner = question_ == question::locks && asked_ % parts_of_lock == 1;
     // In a cluster the lock whose name is the prefix is at one of its servers.
-    if (is_redirection(v)) return what_ == scope::one;
-    if (v.is_error("WRONGTYPE")) return what_ == scope::one && is_owner;
-    return what_ == scope::one || !is_key_denied(v);
+    if (is_redirection(v)) return extent_ == scope::one;
+    if (v.is_error("WRONGTYPE")) return extent_ == scope::one && is_owner;
+    return extent_ == scope::one || !is_key_denied(v);
   }
 
   void read(const value& v) override {
@@ -209,7 +209,7 @@ class inspection final : public admin_query<std::vector<holder>> {
 
   const std::string key_prefix_;  // of every lock
   const std::string prefix_;      // of those that are wanted
-  const scope what_;
+  const scope extent_;
   question question_ = question::scan;
   std::string cursor_ = "0";
   std::vector<std::string> names_;

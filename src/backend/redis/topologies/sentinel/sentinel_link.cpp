@@ -61,14 +61,16 @@ failure not_a_sentinel(const value& error) {
 
 class sentinel_link::answer_reply final : public reply_handler {
  public:
-  answer_reply(sentinel_link& home, question q) noexcept : home_(home), what_(q) {}
+  answer_reply(sentinel_link& home, question q) noexcept : home_(home), question_(q) {}
 
  private:
-  void on_reply(const value& v, const reply_context& c) override { home_.on_answered(what_, v, c); }
+  void on_reply(const value& v, const reply_context& c) override {
+    home_.on_answered(question_, v, c);
+  }
   void on_cut(const reply_context&) override {}  // on_down() follows
   bool needs_master() const noexcept override { return false; }
   sentinel_link& home_;
-  const question what_;
+  const question question_;
 };
 
 sentinel_link::sentinel_link(io::client_reactor& r, endpoint e, bool is_in_url,

@@ -20,7 +20,7 @@ class layout;
 inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::session,
     .queue = seam::order::fifo,
-    .wanted = seam::contention_signal::push,
+    .contention = seam::contention_signal::push,
     .modes = seam::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
