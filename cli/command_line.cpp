@@ -20,14 +20,15 @@ std::chrono::nanoseconds duration_of(std::string_view option, std::string_view t
       "' is not a duration; give seconds, for example 30 or 1.5, or a unit: 500ms, 2m, 1h, 1d");
 }
 
-std::uint32_t number_of(std::string_view option, std::string_view text, std::uint32_t least,
-                        std::uint32_t most, std::string_view hint) {
+std::uint32_t number_of(std::string_view option, std::string_view text, std::uint32_t lowest,
+                        std::uint32_t highest, std::string_view hint) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
+  if (error == std::errc{} && end == text.data() + text.size() && number >= lowest &&
+      number <= highest)
     return number;
   std::string why = std::string(option) + " '" + std::string(text) + "' is not a number from " +
-                    std::to_string(least) + " to " + std::to_string(most);
+                    std::to_string(lowest) + " to " + std::to_string(highest);
   if (text.find_first_not_of("+-.0123456789") != text.npos) why += hint;
   throw usage_error(why);
 }
@@ -163,9 +164,9 @@ void command_line::duration(std::string_view names, std::optional<std::chrono::n
 }
 
 void command_line::number(std::string_view names, std::optional<std::uint32_t>& to,
-                          std::uint32_t least, std::uint32_t most, std::string_view hint) {
+                          std::uint32_t lowest, std::uint32_t highest, std::string_view hint) {
   options_.push_back(valued(names, to, [=](std::string_view option, const std::string& value) {
-    return number_of(option, value, least, most, hint);
+    return number_of(option, value, lowest, highest, hint);
   }));
 }
 

@@ -188,10 +188,10 @@ std::string page_of_explanation(const explanation& e, std::size_t lines) {
   for (const history::violation& v : e.violations) out += sentence_of(e, v);
   out += verdict_of(e) + states_of_holders(e) + limits_of(e);
   std::string shown;
-  for (std::string_view rest = out; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
+  for (std::string_view remaining = out; !remaining.empty();) {
+    const std::string_view line = remaining.substr(0, remaining.find('\n'));
     shown += printable(line) + '\n';
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    remaining.remove_prefix(std::min(line.size() + 1, remaining.size()));
   }
   return shown;
 }

@@ -69,12 +69,12 @@ int lock_wait::obtain() {
 void lock_wait::fit_terms_to_lease() {
   if (!held_ || has_ttl() || !has_deadline()) return;
   terms_.ttl = std::max<std::chrono::nanoseconds>(held_.expires() - lease_clock::now(), {});
-  const auto most = terms_.ttl / 3;
-  if (arguments_.grace && *arguments_.grace > most)
+  const auto limit = terms_.ttl / 3;
+  if (arguments_.grace && *arguments_.grace > limit)
     throw usage_error("--grace is above a third of the session's time (" +
                       seconds(std::chrono::round<std::chrono::seconds>(terms_.ttl)) + " s) at " +
                       at_.shown() + "; lower it, or raise the URL's session-timeout=");
-  terms_.grace = std::min(terms_.grace, most);
+  terms_.grace = std::min(terms_.grace, limit);
 }
 
 int lock_wait::open() {

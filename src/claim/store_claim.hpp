@@ -240,8 +240,8 @@ class store_claim final : public seam::claim, public Protocol::record, private b
     }
     if (s.sleeps) {
       const bool wakes = s.wake != base::never;
-      const duration more = wakes ? base::jittered(store_.env(), s.spread / 2, 1.0) : duration{};
-      store_.wake_at(*this, base::saturating_add(s.wake, more));
+      const duration delay = wakes ? base::jittered(store_.env(), s.spread / 2, 1.0) : duration{};
+      store_.wake_at(*this, base::saturating_add(s.wake, delay));
     }
     store_.after_step(*this, now);
   }

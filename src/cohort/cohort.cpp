@@ -108,8 +108,8 @@ void cohort::answer_waiters(const failure& why, bool only_one_attempt) {
   }
 }
 
-void cohort::await(confirmation& c, const claim_record& about, std::uint32_t ticket) noexcept {
-  confirmations_.add(c, about, ticket);
+void cohort::await(confirmation& c, const claim_record& record, std::uint32_t ticket) noexcept {
+  confirmations_.add(c, record, ticket);
   earliest_until_ = std::min(earliest_until_, c.until);
 }
 

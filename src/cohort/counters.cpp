@@ -64,11 +64,11 @@ counters::place counters::here() noexcept {
   return {*mine, true};
 }
 
-void counters::place::add(number& n, std::uint64_t more) const noexcept {
+void counters::place::add(number& n, std::uint64_t count) const noexcept {
   if (is_own) {
-    n.store(n.load(relaxed) + more, relaxed);
+    n.store(n.load(relaxed) + count, relaxed);
   } else {
-    n.fetch_add(more, relaxed);
+    n.fetch_add(count, relaxed);
   }
 }
 

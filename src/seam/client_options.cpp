@@ -34,9 +34,10 @@ std::string rounded(duration d) {
   return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + "ms";
 }
 
-duration within(std::string_view value, std::string_view name, duration least, duration most) {
+duration within(std::string_view value, std::string_view name, duration lowest, duration limit) {
   const duration d = parse_duration(value, name);
-  if (d < least || d > most) refuse(name, value, "give " + rounded(least) + " to " + rounded(most));
+  if (d < lowest || d > limit)
+    refuse(name, value, "give " + rounded(lowest) + " to " + rounded(limit));
   return d;
 }
 
@@ -102,14 +103,14 @@ constexpr std::array rows = {
 
 }  // namespace
 
-client_options read_client_options(const url& where, std::vector<url::option>& rest,
+client_options read_client_options(const url& where, std::vector<url::option>& remaining,
                                    const open_options& options) {
   client_options out;
   for (const url::option& given : where.options()) {
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const option_row& r) { return r.name == given.first; });
     if (row == rows.end()) {
-      rest.push_back(given);
+      remaining.push_back(given);
     } else {
       row->read(out, given.second, given.first);
     }
@@ -132,10 +133,10 @@ std::string without_client_options(std::string_view url_text) {
       authority == out.npos ? out.npos : out.substr(0, out.find('/', authority + 2)).find('@');
   if (user != out.npos) out.erase(authority + 2, user - authority - 1);
   char before = '?';
-  for (std::string_view rest = url_text.substr(mark); !rest.empty();) {
-    rest.remove_prefix(1);
-    const std::string_view option = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(option.size());
+  for (std::string_view remaining = url_text.substr(mark); !remaining.empty();) {
+    remaining.remove_prefix(1);
+    const std::string_view option = remaining.substr(0, remaining.find('&'));
+    remaining.remove_prefix(option.size());
     const std::string_view name = option.substr(0, option.find('='));
     const auto is_of_client = [&](const option_row& row) { return row.name == name; };
     if (std::ranges::any_of(rows, is_of_client) || name == "password") continue;
@@ -150,9 +151,9 @@ std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options& 
   return {};
 }
 
-base::failure limit_fault(duration ttl, duration most) {
-  if (ttl <= most) return {};
-  return {errc::bad_option, "the ttl is longer than max-ttl, which is " + text_of(most) +
+base::failure limit_fault(duration ttl, duration limit) {
+  if (ttl <= limit) return {};
+  return {errc::bad_option, "the ttl is longer than max-ttl, which is " + text_of(limit) +
                                 "; give all clients of these servers a larger ?max-ttl="};
 }
 
@@ -180,17 +181,17 @@ bool parse_bool(std::string_view text, std::string_view option) {
   refuse(option, text, "give 1 or 0");
 }
 
-double parse_number(std::string_view text, std::string_view option, double least, double most) {
+double parse_number(std::string_view text, std::string_view option, double lowest, double highest) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc{} || end != text.data() + text.size() || !(number >= least) ||
-      !(number <= most)) {
+  if (error != std::errc{} || end != text.data() + text.size() || !(number >= lowest) ||
+      !(number <= highest)) {
     const auto shown = [](double x) {
       const std::string s = std::to_string(x);
       return s.substr(0, x == std::floor(x) ? s.find('.') : s.npos);
     };
-    refuse(option, text, "give a number from " + shown(least) + " to " + shown(most));
+    refuse(option, text, "give a number from " + shown(lowest) + " to " + shown(highest));
   }
   return number;
 }

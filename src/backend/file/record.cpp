@@ -96,14 +96,14 @@ bool has_frame(const char* text, const field& f) noexcept {
   return std::memcmp(text + f.at, f.key.data(), key_bytes) == 0 && text[f.end() - 1] == '\n';
 }
 
-// The value of the line `key` at the start of `rest`; removes that line.
-std::optional<std::string_view> take_line(std::string_view& rest, std::string_view key,
+// The value of the line `key` at the start of `remaining`; removes that line.
+std::optional<std::string_view> take_line(std::string_view& remaining, std::string_view key,
                                           std::size_t bytes_max) noexcept {
-  const std::size_t end = rest.find('\n');
-  if (end == rest.npos || !rest.starts_with(key)) return {};
-  const std::string_view value = rest.substr(key_bytes, end - key_bytes);
+  const std::size_t end = remaining.find('\n');
+  if (end == remaining.npos || !remaining.starts_with(key)) return {};
+  const std::string_view value = remaining.substr(key_bytes, end - key_bytes);
   if (value.size() > bytes_max || std::any_of(value.begin(), value.end(), control)) return {};
-  rest.remove_prefix(end + 1);
+  remaining.remove_prefix(end + 1);
   return value;
 }
 
@@ -185,9 +185,9 @@ void record_text::describe(std::string_view name, std::string_view host, std::st
   put_hex(t + client_field.value(), client);
 
   char* at = t + texts_at;
-  const auto put_line = [&at](std::string_view key, std::string_view value, std::size_t most) {
+  const auto put_line = [&at](std::string_view key, std::string_view value, std::size_t limit) {
     at = std::copy(key.begin(), key.end(), at);
-    for (const char c : value.substr(0, most)) *at++ = control(c) ? '?' : c;
+    for (const char c : value.substr(0, limit)) *at++ = control(c) ? '?' : c;
     *at++ = '\n';
   };
   put_line("name    ", name, 512);

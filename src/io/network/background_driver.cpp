@@ -40,8 +40,8 @@ void background_driver::attend() noexcept {
                                                                                  : napping);
 }
 
-void background_driver::wake_from(int least) noexcept {
-  if (state_.load(std::memory_order_seq_cst) < least) return;
+void background_driver::wake_from(int state) noexcept {
+  if (state_.load(std::memory_order_seq_cst) < state) return;
   if (state_.exchange(awake, std::memory_order_acq_rel) == awake) return;
   ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }

@@ -35,7 +35,7 @@ class background_driver final : private background_thread {
   void run() noexcept;
   bool look() noexcept;
   void rest(int state) noexcept;
-  void wake_from(int least) noexcept;
+  void wake_from(int state) noexcept;
 
   leader_followers& leaders_;
   engine& engine_;

@@ -89,11 +89,11 @@ class asio_loop : public base::event_loop, public engine, public network {
   void forked() noexcept override { descriptors.close_all(); }
 
   // engine
-  void run_once(base::duration most) noexcept override {
-    if (most == base::duration::max())
+  void run_once(base::duration limit) noexcept override {
+    if (limit == base::duration::max())
       context.run_one();
     else
-      context.run_one_for(most);
+      context.run_one_for(limit);
   }
   void interrupt() noexcept override {
     if (interrupted_.exchange(true, std::memory_order_seq_cst)) return;

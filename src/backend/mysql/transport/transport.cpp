@@ -30,15 +30,15 @@ bool is_final_failure(const failure& why) noexcept {
 }  // namespace
 
 transport::transport(base::environment& env, const endpoint& where, transport_user& user,
-                     bounds most, const connector_maker& over)
+                     bounds limit, const connector_maker& over)
     : reactor_(env, {"holdfast-mysql", "holdfast-my-io", "holdfast-my-own"}, where.text),
       where_(where),
       user_(user),
       over_(over ? over(reactor_, where_) : std::make_unique<mariadb_connector>(reactor_, where_)) {
   if (where_.servers.size() == 1) primary_ = 0;
-  of(lane::commands).most = most.commands;
+  of(lane::commands).most = limit.commands;
   of(lane::renewals).most = 1;
-  of(lane::pinned).most = most.pinned;
+  of(lane::pinned).most = limit.pinned;
   const std::lock_guard guard(mutex());
   reactor_.log().write_to(where.log);
   reactor_.add(*this);

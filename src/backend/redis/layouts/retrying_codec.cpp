@@ -89,10 +89,11 @@ void append_renewals_by(const script& renew, command_writer& out,
   for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
 }
 
-holder holder_of(std::string_view owner, duration rest) {
+holder holder_of(std::string_view owner, duration remaining) {
   holder out;
   out.owner = owner;
-  if (rest != duration::max()) out.expires_in = std::chrono::floor<std::chrono::milliseconds>(rest);
+  if (remaining != duration::max())
+    out.expires_in = std::chrono::floor<std::chrono::milliseconds>(remaining);
   out.waiting = -1;
   return out;
 }

@@ -167,8 +167,8 @@ void session::note_write(const sent_request& request, const reply& r, time_point
   }
   if (!deadline_.acknowledge(request.mark, now)) return;
   const bool was_doubtful = std::exchange(is_doubtful_, false);
-  const duration more = deadline_.deadline() - reported_deadline_;
-  if (was_doubtful || more >= deadline_.timeout() / report_part) report_deadline(events);
+  const duration gain = deadline_.deadline() - reported_deadline_;
+  if (was_doubtful || gain >= deadline_.timeout() / report_part) report_deadline(events);
 }
 
 void session::report_deadline(event_queue& events) {

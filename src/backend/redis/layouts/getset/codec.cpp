@@ -51,9 +51,9 @@ std::string text_of_stamp(std::chrono::microseconds at) {
 }
 
 std::optional<milliseconds> stamp_of(std::string_view text) noexcept {
-  constexpr std::int64_t most = number_max;
+  constexpr std::int64_t limit = number_max;
   const auto ms = base::whole_number<std::int64_t>(text);
-  if (!ms || *ms < 0 || *ms > most) return {};
+  if (!ms || *ms < 0 || *ms > limit) return {};
   return milliseconds{*ms};
 }
 

@@ -228,8 +228,8 @@ void redlock_node::judge(time_point now) {
   const std::string copy = text_of_copy();
   has_copy_ = !copy.empty();
   const base::failure fault = this->fault();
-  const std::string& more = fault.code ? fault.text : has_copy_ ? copy : refusal_.text;
-  if (!more.empty()) fitness_ = {more, redlock::look_again};
+  const std::string& reason = fault.code ? fault.text : has_copy_ ? copy : refusal_.text;
+  if (!reason.empty()) fitness_ = {reason, redlock::look_again};
   if (fitness_.is_fit()) {
     over_.note_accepted(now);
   } else {

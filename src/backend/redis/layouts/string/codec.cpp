@@ -314,8 +314,8 @@ std::string explain_reply(std::string_view text) {
   const error_meaning& m = *meaning_of(other_kind, errors_of_scripts);
   text.remove_prefix(std::min(other_kind.size() + 1, text.size()));
   std::string out;
-  constexpr std::size_t most = 200;
-  for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
+  constexpr std::size_t limit = 200;
+  for (const char c : text.substr(0, limit)) out += c < ' ' || c > '~' ? '?' : c;
   return out + ": " + std::string(m.what_to_do);
 }
 

@@ -188,21 +188,21 @@ class inspection final : public admin_query<std::vector<holder>> {
   }
 
   // host|pid|since:number|note. The number is that of the grant.
-  void describe(holder& h, std::string_view about) const {
-    const auto part = [&about] {
-      const std::size_t end = std::min(about.find('|'), about.size());
-      const std::string_view out = about.substr(0, end);
-      about.remove_prefix(std::min(end + 1, about.size()));
+  void describe(holder& h, std::string_view text) const {
+    const auto part = [&text] {
+      const std::size_t end = std::min(text.find('|'), text.size());
+      const std::string_view out = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
       return out;
     };
-    if (std::count(about.begin(), about.end(), '|') < 3) return;
+    if (std::count(text.begin(), text.end(), '|') < 3) return;
     h.host = part();
     h.pid = whole(part());
     const std::string_view grant = part();
     const std::chrono::milliseconds since{std::clamp(whole(grant), std::int64_t{0}, number_max)};
     const std::size_t number_at = std::min(grant.find(':'), grant.size() - 1) + 1;
     h.token = std::clamp(whole(grant.substr(number_at)), std::int64_t{0}, number_max - 1) * turns;
-    h.note = about;
+    h.note = text;
     const auto now = std::chrono::floor<std::chrono::milliseconds>(env().wall());
     h.held_for = std::max(std::chrono::milliseconds{0}, now - since);
   }
@@ -277,9 +277,9 @@ namespace {
 // The script answers {the counter, the time}.
 class raising final : public admin_query<bool> {
  public:
-  raising(const lock_server& s, std::string_view lock, std::string_view counter, std::int64_t least,
+  raising(const lock_server& s, std::string_view lock, std::string_view counter, std::int64_t floor,
           seam::decision_handler& to)
-      : admin_query(s, lock, to, own_errors()), counter_(counter), least_(least) {}
+      : admin_query(s, lock, to, own_errors()), counter_(counter), least_(floor) {}
 
  private:
   void send_next(time_point now, event_queue& events) override {
@@ -299,8 +299,8 @@ class raising final : public admin_query<bool> {
 }  // namespace
 
 void start_raising(const lock_server& at, std::string_view lock, std::string_view counter,
-                   std::int64_t least, seam::decision_handler& to) {
-  (new raising(at, lock, counter, least, to))->start();
+                   std::int64_t floor, seam::decision_handler& to) {
+  (new raising(at, lock, counter, floor, to))->start();
 }
 
 void start_guarded_write(const lock_server& at, const guarded_write& w,

@@ -128,8 +128,8 @@ void string_batches::write_one(request_writer& to, request& r) {
   claim* const c = current(r.members.front());
   if (!c) return pool_.give_back(r);
   c->was_sent = true;
-  owner_text room, next_room;
-  lock_arguments a = node_.arguments_of(*c, room);
+  owner_text buffer, next_room;
+  lock_arguments a = node_.arguments_of(*c, buffer);
   if (r.members.size() > 1) {
     if (claim* const next = current(r.members[1])) {
       next->was_sent = true;

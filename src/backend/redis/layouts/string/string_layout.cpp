@@ -90,9 +90,9 @@ void string_layout::break_lock(std::string_view name, std::string_view seen,
   start_breaking(server_of(key), key, counter_of_key(key), seen, to);
 }
 
-void string_layout::raise(std::string_view name, std::int64_t least, seam::decision_handler& to) {
+void string_layout::raise(std::string_view name, std::int64_t floor, seam::decision_handler& to) {
   const std::string key = key_of(name);
-  start_raising(server_of(key), key, counter_of_key(key), least, to);
+  start_raising(server_of(key), key, counter_of_key(key), floor, to);
 }
 
 // The same as counter_of(), for threads without the mutex.

@@ -85,7 +85,7 @@ class string_layout final : public layout,
     return offer<grant_counters>(*this, wanted);
   }
   void write(const guarded_write&, seam::decision_handler&) override;
-  void raise(std::string_view name, std::int64_t least, seam::decision_handler&) override;
+  void raise(std::string_view name, std::int64_t floor, seam::decision_handler&) override;
   std::unique_ptr<layout_node> make_node(transport&) override;
 
   std::string key_of(std::string_view name) const { return settings_.prefix + std::string(name); }

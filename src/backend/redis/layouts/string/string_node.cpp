@@ -202,11 +202,11 @@ void string_node::end_overdue(time_point now, event_queue& events) {
   });
 }
 
-lock_arguments string_node::arguments_of(const claim& c, owner_text& room) const {
-  room = home_.owner_of(c);
+lock_arguments string_node::arguments_of(const claim& c, owner_text& buffer) const {
+  buffer = home_.owner_of(c);
   lock_arguments a;
   a.lock = c.lock();
-  a.owner = view(room);
+  a.owner = view(buffer);
   a.counter = home_.counter_of(a.lock);
   a.stamp = over_.server_stamp();
   const queueing_recipe& r = c.recipe();

@@ -24,10 +24,10 @@ constexpr duration stranger_pause = 1s;
 constexpr duration switch_max = 5s;
 
 std::size_t most_replicas(std::span<const sentinel_state> all) {
-  std::size_t most = 0;
+  std::size_t largest = 0;
   for (const sentinel_state& s : all)
-    if (s.answer) most = std::max(most, s.answer->replicas.size());
-  return most;
+    if (s.answer) largest = std::max(largest, s.answer->replicas.size());
+  return largest;
 }
 
 }  // namespace
