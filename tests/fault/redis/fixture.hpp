@@ -69,7 +69,7 @@ class waiting_thread {
 
  private:
   lease held_;
-  std::error_code told_;
+  std::error_code reported_;
   std::atomic<bool> served_{false};
   std::jthread thread_;
 };

@@ -211,7 +211,7 @@ class transport final : private connection_owner,
   void on_down(connection&, const base::failure&, loss, time_point now,
                base::event_queue&) override;
   void on_silent(connection&, time_point now) override;
-  void on_heard(connection& c, time_point now) override { reach_.on_heard(c.what(), now); }
+  void on_heard(connection& c, time_point now) override { reach_.on_heard(c.purpose(), now); }
   std::string why_silent(const connection&) const override;
   std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
   void wake_by(time_point t) override { reactor_.wake_by(t); }

@@ -76,7 +76,7 @@ class claim_batch : public reply_handler {
 
   bool has_requester() const noexcept final { return owner() != nullptr; }
 
-  operation what() const noexcept { return op_; }
+  operation op() const noexcept { return op_; }
   const claims::claim_handle& whose() const noexcept { return whose_; }
 
   result_type result;

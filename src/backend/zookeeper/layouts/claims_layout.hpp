@@ -160,7 +160,7 @@ class claims_layout : public layout, public claims::store_defaults {
     c->on_reply(r, std::move(text), context.now, context.events);
   }
   void on_batch_cut(claim_batch<Protocol>& f, const reply_context& context) {
-    const auto op = f.what();
+    const auto op = f.op();
     const std::uint32_t epoch = f.result.epoch;
     claim* const c = claim_at(f.whose());
     spare_batches_.push_back(static_cast<Batch*>(&f));

@@ -231,12 +231,12 @@ std::string_view node_starting(std::string_view begin, node_names all) {
 }  // namespace
 
 void sequential_batch::on_begin(const sequential_claim& c) {
-  node_ = what() == operation::remove ? home_.node_name(c) : std::string();
+  node_ = op() == operation::remove ? home_.node_name(c) : std::string();
   asks_own_ = was_there_ = false;
 }
 
 void sequential_batch::read(unsigned at, const reply& r, const reply_context& context) {
-  switch (what()) {
+  switch (op()) {
     case operation::create: return read_create(r);
     case operation::join: return awaited() == 0 ? read_list(r, context) : read_create(r);
     case operation::list:
@@ -277,7 +277,7 @@ void sequential_batch::read_create(const reply& r) {
 }
 
 void sequential_batch::read_list(const reply& r, const reply_context& context) {
-  if (what() == operation::find && answered() == 1 && awaited() > 0) {  // sync
+  if (op() == operation::find && answered() == 1 && awaited() > 0) {  // sync
     if (!r.is_ok()) fail(r);
     return;
   }
@@ -359,7 +359,7 @@ void sequential_batch::read_watch_own(const reply& r) {
   if (!planted(mutant::revocation_unread)) result.is_revoked = node->data == revocation_data;
   result.what = verdict::watched;
   const sequential_claim* const c = owner();
-  if (what() == operation::watch && c && c->ahead) result.ahead = c->ahead->now();
+  if (op() == operation::watch && c && c->ahead) result.ahead = c->ahead->now();
 }
 
 void sequential_batch::read_peek(const reply& r) {

@@ -313,7 +313,7 @@ void batch::read_parent(unsigned at, const reply& r) {
   if (r.is_ok() || r.is(error::node_exists) || is_gone_again) return;
   const claim* const c = owner();
   if (!c) return fail(r);
-  const bool is_of_queue = what() == permit_operation::join;
+  const bool is_of_queue = op() == permit_operation::join;
   fail_to_create(r, at == 0 ? c->path : folder_of(*c, is_of_queue ? queue_folder : lease_folder));
 }
 
@@ -321,7 +321,7 @@ void batch::read_parent(unsigned at, const reply& r) {
 void batch::read_made(const reply& r) {
   claim* const c = owner();
   if (c) c->is_unanswered = false;
-  const bool is_of_queue = what() == permit_operation::join;
+  const bool is_of_queue = op() == permit_operation::join;
   const bool is_multi = r.is_ok() && c && !is_of_queue && c->details.permits > 1;
   const auto all = is_multi ? read_multi(r.body) : std::nullopt;
   const error code = all ? all->code : r.head.code;

@@ -103,11 +103,11 @@ std::optional<single_node_recipe::reply> layout::submit(claim& c, operation op, 
 
 // A node that was certainly held is deleted at once; otherwise it may be another's by now.
 void batch::on_begin(const claim& c) {
-  deletes_ = what() == operation::remove && c.recipe().is_first_removal();
+  deletes_ = op() == operation::remove && c.recipe().is_first_removal();
 }
 
 void batch::read(unsigned at, const reply& r, const reply_context& context) {
-  switch (what()) {
+  switch (op()) {
     case operation::create: return at == 0 ? read_create(r) : read_look(r);
     case operation::find: return at == 0 ? void() : read_look(r);
     case operation::remove: return read_remove(r, context);
