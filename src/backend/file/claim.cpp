@@ -157,22 +157,22 @@ event file_claim::of(lock_file::attempt a) {
 }
 
 event file_claim::try_lock() {
-  return of(as_.how == lock_mode::exclusive ? file_.try_lock() : file_.try_share());
+  return of(as_.mode == lock_mode::exclusive ? file_.try_lock() : file_.try_share());
 }
 
 event file_claim::try_unprobed() {
-  const event e = of(file_.try_unprobed(as_.how != lock_mode::exclusive));
+  const event e = of(file_.try_unprobed(as_.mode != lock_mode::exclusive));
   return e == event::busy && is_another_kind() ? event::another : e;
 }
 
 // Called for a lock that was found busy. For permits only an exclusive holder makes it busy, and
 // its record says so a moment after it has the lock.
 bool file_claim::is_another_kind() {
-  if (as_.how == lock_mode::permit) {
+  if (as_.mode == lock_mode::permit) {
     trouble_ = another_kind({}, as_);
     return file_.was_exclusive();
   }
-  if (as_.how == lock_mode::shared) return false;
+  if (as_.mode == lock_mode::shared) return false;
   const auto held = file_.shared_by_others();
   if (!held || held->of == as_.of) return false;
   trouble_ = another_kind(*held, as_);
@@ -186,7 +186,7 @@ action file_claim::look() {
     trouble_ = file_.trouble();
     return recipe_.on(event::failed);
   }
-  if (as_.how != lock_mode::exclusive) {
+  if (as_.mode != lock_mode::exclusive) {
     seen->taken = file_.bytes().next_taken(0).count > 0;
     seen->others_first = !may_pass_ && others_come_first();
     trouble_ = another_kind(seen->as, as_);  // used only if the recipe finds that it is one
@@ -279,8 +279,8 @@ event file_claim::wait(interrupter& thread) {
     trouble_ = {errc::unavailable, "cannot wait for the lock: " + why_no_timer(thread.error())};
     return event::failed;
   }
-  if (as_.how != lock_mode::exclusive) released_ = 0;
-  switch (as_.how) {
+  if (as_.mode != lock_mode::exclusive) released_ = 0;
+  switch (as_.mode) {
     case lock_mode::shared: return wait_to_share(thread);
     case lock_mode::permit: return wait_for_permits(thread);
     case lock_mode::exclusive: break;
@@ -311,7 +311,7 @@ event file_claim::wait_alone(interrupter& thread) {
 
 // Two claims that check at the same time take each other for a waiter: hence the repetition.
 bool file_claim::others_come_first() {
-  if (as_.how == lock_mode::permit) return !first_in_line_ && file_.bytes().has_announced();
+  if (as_.mode == lock_mode::permit) return !first_in_queue_ && file_.bytes().has_announced();
   for (int i = 0; i < looks_max; ++i) {
     if (!file_.waiters().others_wait()) return false;
     ::sched_yield();
@@ -359,7 +359,7 @@ event file_claim::wait_for_permits(interrupter& thread) {
   int free_ticks = 0;
   while (may_block(thread)) {
     announce_here();
-    if (first_in_line_) {
+    if (first_in_queue_) {
       notice_.wait();
       if (!may_block(thread)) break;
       if (const event e = try_for_permits(); e != event::busy) return e;
@@ -369,7 +369,7 @@ event file_claim::wait_for_permits(interrupter& thread) {
     const auto came = file_.bytes().await_queue();
     if (came == holder_bytes::outcome::done) {
       tick(thread, false);
-      first_in_line_ = true;
+      first_in_queue_ = true;
       notice_.listen(file_.get());
       if (const event e = try_for_permits(); e != event::busy) return e;
       continue;
@@ -398,7 +398,7 @@ event file_claim::guard(interrupter* blocks) {
 }
 
 void file_claim::announce_early() {
-  if (as_.how == lock_mode::exclusive) {
+  if (as_.mode == lock_mode::exclusive) {
     announced_ = file_.waiters().announce_at_once();
   } else if (file_.is_open()) {
     announce_here();
@@ -412,14 +412,14 @@ void file_claim::announce_here() noexcept {
 void file_claim::withdraw() noexcept {
   if (std::exchange(announced_, false)) file_.waiters().withdraw();
   if (std::exchange(announced_here_, false)) file_.bytes().withdraw();
-  if (!std::exchange(first_in_line_, false)) return;
+  if (!std::exchange(first_in_queue_, false)) return;
   file_.bytes().leave_queue();
   notice_.stop_listening();
 }
 
 // The locks on the file are gone with it.
 void file_claim::forget_file() noexcept {
-  announced_ = announced_here_ = first_in_line_ = false;
+  announced_ = announced_here_ = first_in_queue_ = false;
   notice_.stop_listening();
 }
 

@@ -248,12 +248,12 @@ bool lock_file::write(const record_text& record) {
 
 bool lock_file::was_exclusive() {
   const auto found = read_unlocked();
-  return found && found->as.how == lock_mode::exclusive;
+  return found && found->as.mode == lock_mode::exclusive;
 }
 
 std::optional<kind> lock_file::shared_by_others() {
   const auto found = read_unlocked();
-  if (!found || found->as.how == lock_mode::exclusive) return {};
+  if (!found || found->as.mode == lock_mode::exclusive) return {};
   if (!bytes().next_taken(0)) return {};
   return found->as;
 }
@@ -277,7 +277,7 @@ lock_file::attempt lock_file::guard(bool blocks) {
 // range or several: all or none.
 lock_file::attempt lock_file::claim_bytes(const kind& as) {
   holder_bytes all = bytes();
-  const bool reads = as.how == lock_mode::shared;
+  const bool reads = as.mode == lock_mode::shared;
   const std::uint32_t end = reads ? permits_max : as.of;
   std::uint32_t wanted = reads ? 1 : as.permits;
   bytes_.clear();

@@ -114,7 +114,7 @@ std::optional<std::uint32_t> count_of(std::string_view text) noexcept {
 }
 
 std::optional<kind> parse_kind(std::string_view text) noexcept {
-  if (text == "shared") return kind{.how = lock_mode::shared};
+  if (text == "shared") return kind{.mode = lock_mode::shared};
   constexpr std::string_view between = " of ";
   const std::size_t at = text.find(between);
   if (at == text.npos) return {};
@@ -127,7 +127,7 @@ std::optional<kind> parse_kind(std::string_view text) noexcept {
 char* put_kind(char* at, const kind& as) noexcept {
   const auto put = [&at](std::string_view text) { at = std::copy(text.begin(), text.end(), at); };
   put("as      ");
-  if (as.how == lock_mode::shared) {
+  if (as.mode == lock_mode::shared) {
     put("shared");
   } else {
     at = std::to_chars(at, at + kind_bytes_max, std::min(as.permits, permits_max)).ptr;
@@ -193,7 +193,7 @@ void record_text::describe(std::string_view name, std::string_view host, std::st
   put_line("name    ", name, 512);
   put_line("host    ", host, host_bytes_max);
   put_line("note    ", note, 256);
-  if (as.how != lock_mode::exclusive) put_kind(at, as);
+  if (as.mode != lock_mode::exclusive) put_kind(at, as);
   as_ = as;
 }
 
