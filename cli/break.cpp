@@ -30,13 +30,13 @@ int tell_broken(const look_arguments& arguments, bool broken) {
 }
 
 // Where a lock cannot be taken away, its holder can be ended: the answer names the process.
-int tell_whom_to_end(const look_arguments& arguments, const holder& who, const lock_error& why) {
+int tell_whom_to_end(const look_arguments& arguments, const holder& h, const lock_error& why) {
   if (arguments.json) {
     const json_object out{{{"name", arguments.name},
                            {"owner", *arguments.owner},
                            {"broken", false},
-                           {"host", who.host},
-                           {"pid", std::int64_t{who.pid}}}};
+                           {"host", h.host},
+                           {"pid", std::int64_t{h.pid}}}};
     if (const int failed = print(json_text(out) + '\n')) return failed;
   }
   say(text_of(why));
@@ -55,9 +55,9 @@ int break_lock(int argc, char** argv) {
   } catch (const lock_error& why) {
     if (why.code() != errc::unsupported) throw;
     const auto all = where.holders(arguments.name);
-    const auto it = std::ranges::find(all, owner, &holder::owner);
-    if (it == all.end()) return tell_broken(arguments, false);
-    return tell_whom_to_end(arguments, *it, why);
+    const auto found = std::ranges::find(all, owner, &holder::owner);
+    if (found == all.end()) return tell_broken(arguments, false);
+    return tell_whom_to_end(arguments, *found, why);
   }
 }
 

@@ -12,30 +12,31 @@
 namespace holdfast::cli {
 namespace {
 
-// `what` is the option's name, for the message of the usage_error.
-std::chrono::nanoseconds duration_of(std::string_view what, std::string_view text) {
+// `option` is the option's name, for the message of the usage_error.
+std::chrono::nanoseconds duration_of(std::string_view option, std::string_view text) {
   if (const auto d = parse_duration(text)) return *d;
   throw usage_error(
-      std::string(what) + " '" + std::string(text) +
+      std::string(option) + " '" + std::string(text) +
       "' is not a duration; give seconds, for example 30 or 1.5, or a unit: 500ms, 2m, 1h, 1d");
 }
 
-std::uint32_t number_of(std::string_view what, std::string_view text, std::uint32_t least,
-                        std::uint32_t most, std::string_view hint) {
+std::uint32_t number_of(std::string_view option, std::string_view text, std::uint32_t lowest,
+                        std::uint32_t highest, std::string_view hint) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
+  if (error == std::errc{} && end == text.data() + text.size() && number >= lowest &&
+      number <= highest)
     return number;
-  std::string why = std::string(what) + " '" + std::string(text) + "' is not a number from " +
-                    std::to_string(least) + " to " + std::to_string(most);
+  std::string why = std::string(option) + " '" + std::string(text) + "' is not a number from " +
+                    std::to_string(lowest) + " to " + std::to_string(highest);
   if (text.find_first_not_of("+-.0123456789") != text.npos) why += hint;
   throw usage_error(why);
 }
 
 template <class T>
-void set_once(std::optional<T>& to, T value, std::string_view what) {
+void set_once(std::optional<T>& to, T value, std::string_view option) {
   if (to && *to != value)
-    throw usage_error(std::string(what) + " is given twice with different values; keep one");
+    throw usage_error(std::string(option) + " is given twice with different values; keep one");
   to = std::move(value);
 }
 
@@ -126,8 +127,8 @@ std::string_view name_in(const std::vector<std::string>& words, const declared_o
 
 template <class T, class Read>
 declared_option valued(std::string_view names, std::optional<T>& to, Read read) {
-  return {names, true, [=, &to](std::string_view what, const std::string& value) {
-            set_once(to, read(what, value), what);
+  return {names, true, [=, &to](std::string_view option, const std::string& value) {
+            set_once(to, read(option, value), option);
           }};
 }
 
@@ -163,9 +164,9 @@ void command_line::duration(std::string_view names, std::optional<std::chrono::n
 }
 
 void command_line::number(std::string_view names, std::optional<std::uint32_t>& to,
-                          std::uint32_t least, std::uint32_t most, std::string_view hint) {
-  options_.push_back(valued(names, to, [=](std::string_view what, const std::string& value) {
-    return number_of(what, value, least, most, hint);
+                          std::uint32_t lowest, std::uint32_t highest, std::string_view hint) {
+  options_.push_back(valued(names, to, [=](std::string_view option, const std::string& value) {
+    return number_of(option, value, lowest, highest, hint);
   }));
 }
 

@@ -25,8 +25,8 @@ separated_words take_words(int argc, char** argv);
 struct declared_option {
   std::string_view names;
   bool takes_value;
-  // For each time that it is given; `what` is the name that stands there, for messages.
-  std::function<void(std::string_view what, const std::string& value)> set;
+  // For each time that it is given; `option` is the name that stands there, for messages.
+  std::function<void(std::string_view option, const std::string& value)> set;
 };
 
 class command_line {
@@ -36,8 +36,8 @@ class command_line {
   void text(std::string_view names, std::optional<std::string>& to);
   void duration(std::string_view names, std::optional<std::chrono::nanoseconds>& to);
   // `hint`: ends the error about a value that is not a number.
-  void number(std::string_view names, std::optional<std::uint32_t>& to, std::uint32_t least,
-              std::uint32_t most, std::string_view hint = {});
+  void number(std::string_view names, std::optional<std::uint32_t>& to, std::uint32_t lowest,
+              std::uint32_t highest, std::string_view hint = {});
 
   // Long names may be cut short as long as only one fits. Throws usage_error, which never quotes
   // what may be a value of --url.

@@ -32,17 +32,17 @@ bool is_zombie(pid_t pid) {
 
 }  // namespace
 
-std::optional<bool> is_dead(const holder& who) {
-  if (who.pid <= 0 || who.host.empty() || !is_this_host(who.host)) return {};
-  const auto pid = static_cast<pid_t>(who.pid);
+std::optional<bool> is_dead(const holder& h) {
+  if (h.pid <= 0 || h.host.empty() || !is_this_host(h.host)) return {};
+  const auto pid = static_cast<pid_t>(h.pid);
   if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
   return is_zombie(pid);
 }
 
-std::string why_still_held(const holder& who) {
-  if (who.expires_in == std::chrono::milliseconds::max())
+std::string why_still_held(const holder& h) {
+  if (h.expires_in == std::chrono::milliseconds::max())
     return "a process that it started keeps the lock (`holdfast break` names the file)";
-  return "its lease expires in " + spoken(who.expires_in);
+  return "its lease expires in " + spoken(h.expires_in);
 }
 
 }  // namespace holdfast::cli

@@ -20,8 +20,8 @@ using ending = recorded_event::ending;
 
 std::string spoken_ns(std::int64_t ns) { return spoken(std::chrono::nanoseconds(ns)); }
 
-std::string text_of(ending how) {
-  switch (how) {
+std::string text_of(ending reason) {
+  switch (reason) {
     case ending::ran_out: return "lost it: no renewal was confirmed before its deadline";
     case ending::hold_ended: return "lost it: its max_hold ended";
     case ending::taken: return "lost it: the store reported another owner";
@@ -66,9 +66,10 @@ timeline_entry entry_of(const client_event& e, std::size_t client,
     case kind::doubted: say("doubted", "was notified that it may lose it"); break;
     case kind::late: say("late", "did not run for at least " + spoken_ns(e.time - e.since)); break;
     case kind::ended: {
-      const auto how = static_cast<ending>(e.reason());
-      say(how == ending::released || how == ending::closed ? "released" : "lost", text_of(how));
-      if (how == ending::released && e.since != 0)
+      const auto reason = static_cast<ending>(e.reason());
+      say(reason == ending::released || reason == ending::closed ? "released" : "lost",
+          text_of(reason));
+      if (reason == ending::released && e.since != 0)
         out.text += " after " + spoken_ns(e.time - e.since);
       break;
     }

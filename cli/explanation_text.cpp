@@ -78,9 +78,9 @@ std::string timeline_of(const explanation& e, std::size_t lines) {
     longest = std::max(longest, process_of(e, e.timeline[i].client).size());
   for (std::size_t i = first; i < e.timeline.size(); ++i) {
     const timeline_entry& t = e.timeline[i];
-    std::string who = process_of(e, t.client);
-    who.resize(longest, ' ');
-    out += clock_time(e, t.time, true) + "  " + who + "  " + t.text;
+    std::string process = process_of(e, t.client);
+    process.resize(longest, ' ');
+    out += clock_time(e, t.time, true) + "  " + process + "  " + t.text;
     if (locks.size() > 1 && std::string_view(t.event) != "late")
       out += "  [" + e.lock_name(t.client, t.lock) + ']';
     out += '\n';
@@ -98,9 +98,9 @@ std::string sentence_of(const explanation& e, const history::violation& v) {
     std::string out = process_of(e, t.client) + " acquired it at " + clock_time(e, t.granted, true);
     return t.token != 0 ? out + " with token " + std::to_string(t.token) : out;
   };
-  std::string what = history::to_text(v.what);
-  if (v.what == history::fault::overlap) what = "two holders at the same time";
-  return "FAULT of " + lock_of(e, first) + ": " + what + ": " + grant(first) +
+  std::string fault = history::to_text(v.what);
+  if (v.what == history::fault::overlap) fault = "two holders at the same time";
+  return "FAULT of " + lock_of(e, first) + ": " + fault + ": " + grant(first) +
          (first.has_ended() ? " and held it until " + clock_time(e, first.ended, true)
                             : std::string(" and has not released it")) +
          "; " + grant(second_turn) + ".\n";
@@ -188,10 +188,10 @@ std::string page_of_explanation(const explanation& e, std::size_t lines) {
   for (const history::violation& v : e.violations) out += sentence_of(e, v);
   out += verdict_of(e) + states_of_holders(e) + limits_of(e);
   std::string shown;
-  for (std::string_view rest = out; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
+  for (std::string_view remaining = out; !remaining.empty();) {
+    const std::string_view line = remaining.substr(0, remaining.find('\n'));
     shown += printable(line) + '\n';
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    remaining.remove_prefix(std::min(line.size() + 1, remaining.size()));
   }
   return shown;
 }

@@ -16,21 +16,21 @@ constexpr std::size_t columns_of_table = 7;
 using row = std::array<std::string, columns_of_table>;
 constexpr int widest_name = 48;
 
-row row_of(const holder& who, bool is_unsafe) {
-  std::string mode = who.mode == lock_mode::shared ? "shared" : "exclusive";
-  if (who.mode == lock_mode::permit)
-    mode = std::to_string(who.permits) + " of " + std::to_string(who.total_permits);
+row row_of(const holder& h, bool is_unsafe) {
+  std::string mode = h.mode == lock_mode::shared ? "shared" : "exclusive";
+  if (h.mode == lock_mode::permit)
+    mode = std::to_string(h.permits) + " of " + std::to_string(h.total_permits);
   if (is_unsafe) mode += " (unsafe)";
-  std::string by = who.pid != 0 ? std::to_string(who.pid) + '@' + who.host : std::string("?");
-  if (is_dead(who) == true) by += " (dead)";
-  const bool ends = who.expires_in != std::chrono::milliseconds::max();
-  row out{who.name,
+  std::string by = h.pid != 0 ? std::to_string(h.pid) + '@' + h.host : std::string("?");
+  if (is_dead(h) == true) by += " (dead)";
+  const bool ends = h.expires_in != std::chrono::milliseconds::max();
+  row out{h.name,
           std::move(mode),
           std::move(by),
-          knows_since_when(who) ? spoken(who.held_for) : std::string("?"),
-          ends ? spoken(who.expires_in) : std::string("-"),
-          who.waiting >= 0 ? std::to_string(who.waiting) : std::string("?"),
-          who.note};
+          knows_since_when(h) ? spoken(h.held_for) : std::string("?"),
+          ends ? spoken(h.expires_in) : std::string("-"),
+          h.waiting >= 0 ? std::to_string(h.waiting) : std::string("?"),
+          h.note};
   for (std::string& cell : out) cell = printable(cell);
   return out;
 }
@@ -49,7 +49,7 @@ int width_of(std::string_view text) {
 
 std::vector<std::string> table_of(std::span<const holder> all, bool is_unsafe) {
   std::vector<row> rows{{"NAME", "MODE", "HELD BY", "FOR", "EXPIRES IN", "WAITING", "NOTE"}};
-  for (const holder& who : all) rows.push_back(row_of(who, is_unsafe));
+  for (const holder& h : all) rows.push_back(row_of(h, is_unsafe));
   std::array<int, columns_of_table> widths{};
   for (const row& r : rows)
     for (std::size_t i = 0; i + 1 < r.size(); ++i)

@@ -8,13 +8,12 @@
 namespace holdfast::cli {
 namespace {
 
-std::string person(const holder& who) {
-  std::string text =
-      who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("another process");
-  if (!who.host.empty()) text += " on host " + who.host;
-  if (knows_since_when(who)) text += " for " + spoken(who.held_for);
-  if (!who.note.empty()) text += " (note: " + who.note + ')';
-  if (is_dead(who) == true) text += ", which is dead: " + why_still_held(who);
+std::string person(const holder& h) {
+  std::string text = h.pid != 0 ? "pid " + std::to_string(h.pid) : std::string("another process");
+  if (!h.host.empty()) text += " on host " + h.host;
+  if (knows_since_when(h)) text += " for " + spoken(h.held_for);
+  if (!h.note.empty()) text += " (note: " + h.note + ')';
+  if (is_dead(h) == true) text += ", which is dead: " + why_still_held(h);
   return text;
 }
 
@@ -27,8 +26,8 @@ std::string what_is_held(std::span<const holder> all) {
          first.name + " are held by ";
 }
 
-std::string word_for(lock_mode how) {
-  switch (how) {
+std::string word_for(lock_mode mode) {
+  switch (mode) {
     case lock_mode::shared: return "shared";
     case lock_mode::permit: return "permit";
     default: return "exclusive";
@@ -48,9 +47,7 @@ int value_of_hex(char c) {
 
 }  // namespace
 
-bool knows_since_when(const holder& who) noexcept {
-  return who.pid != 0 || who.held_for.count() > 0;
-}
+bool knows_since_when(const holder& h) noexcept { return h.pid != 0 || h.held_for.count() > 0; }
 
 std::string sentence_of(std::span<const holder> all) {
   std::string text = what_is_held(all) + person(all.front());
@@ -73,24 +70,24 @@ held_by who_holds(const client& c, std::span<const std::string> names) {
   }
 }
 
-json_object json_of(const holder& who) {
-  const auto dead = is_dead(who);
-  const bool is_permit = who.mode == lock_mode::permit;
-  const bool ends = who.expires_in != std::chrono::milliseconds::max();
+json_object json_of(const holder& h) {
+  const auto dead = is_dead(h);
+  const bool is_permit = h.mode == lock_mode::permit;
+  const bool ends = h.expires_in != std::chrono::milliseconds::max();
   // A string: a token has more digits than a number of JavaScript.
-  const auto token = who.token != 0 ? json_value(std::to_string(who.token)) : json_value(nullptr);
-  return {{{"name", who.name},
-           {"mode", word_for(who.mode)},
-           {"permits", number_or_null(is_permit, who.permits)},
-           {"total_permits", number_or_null(is_permit, who.total_permits)},
-           {"owner", shown_id(who.owner)},
+  const auto token = h.token != 0 ? json_value(std::to_string(h.token)) : json_value(nullptr);
+  return {{{"name", h.name},
+           {"mode", word_for(h.mode)},
+           {"permits", number_or_null(is_permit, h.permits)},
+           {"total_permits", number_or_null(is_permit, h.total_permits)},
+           {"owner", shown_id(h.owner)},
            {"token", token},
-           {"pid", number_or_null(who.pid != 0, who.pid)},
-           {"host", who.host},
-           {"note", who.note},
-           {"held_for_ms", number_or_null(knows_since_when(who), who.held_for.count())},
-           {"expires_in_ms", number_or_null(ends, who.expires_in.count())},
-           {"waiting", number_or_null(who.waiting >= 0, who.waiting)},
+           {"pid", number_or_null(h.pid != 0, h.pid)},
+           {"host", h.host},
+           {"note", h.note},
+           {"held_for_ms", number_or_null(knows_since_when(h), h.held_for.count())},
+           {"expires_in_ms", number_or_null(ends, h.expires_in.count())},
+           {"waiting", number_or_null(h.waiting >= 0, h.waiting)},
            {"dead", dead ? json_value(*dead) : json_value(nullptr)}}};
 }
 

@@ -34,36 +34,36 @@ struct shares {
 };
 
 template <class Lock>
-holding take_from(const Lock& lock, const run_arguments& arguments, most_of_wait most,
+holding take_from(const Lock& lock, const run_arguments& arguments, most_of_wait limit,
                   std::stop_token stop) {
   const acquire_options options = options_of(arguments);
-  if (!most) return holding(lock.acquire(options, std::move(stop)));
-  if (most->count() == 0) return holding(lock.try_acquire(options));
-  return holding(lock.try_acquire_for(*most, options, std::move(stop)));
+  if (!limit) return holding(lock.acquire(options, std::move(stop)));
+  if (limit->count() == 0) return holding(lock.try_acquire(options));
+  return holding(lock.try_acquire_for(*limit, options, std::move(stop)));
 }
 
-holding take_all(const client& where, const run_arguments& arguments, most_of_wait most,
+holding take_all(const client& where, const run_arguments& arguments, most_of_wait limit,
                  std::stop_token stop) {
   std::vector<mutex> locks;
   for (const std::string& name : arguments.names) locks.push_back(where.mutex(name));
   std::vector<exclusive_lockable*> all;
   for (mutex& lock : locks) all.push_back(&lock);
-  return take_from(multi_mutex(std::move(all)), arguments, most, std::move(stop));
+  return take_from(multi_mutex(std::move(all)), arguments, limit, std::move(stop));
 }
 
 }  // namespace
 
-holding take(const client& where, const run_arguments& arguments, most_of_wait most,
+holding take(const client& where, const run_arguments& arguments, most_of_wait limit,
              std::stop_token stop) {
   const std::string& name = arguments.names.front();
-  if (arguments.names.size() > 1) return take_all(where, arguments, most, std::move(stop));
+  if (arguments.names.size() > 1) return take_all(where, arguments, limit, std::move(stop));
   if (arguments.shared) {
     const shared_mutex lock = where.shared_mutex(name);
-    return take_from(shares{lock}, arguments, most, std::move(stop));
+    return take_from(shares{lock}, arguments, limit, std::move(stop));
   }
   if (arguments.permits)
-    return take_from(where.semaphore(name, *arguments.permits), arguments, most, std::move(stop));
-  return take_from(where.mutex(name), arguments, most, std::move(stop));
+    return take_from(where.semaphore(name, *arguments.permits), arguments, limit, std::move(stop));
+  return take_from(where.mutex(name), arguments, limit, std::move(stop));
 }
 
 std::span<const lease> holding::leases() const noexcept {

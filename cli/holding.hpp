@@ -39,9 +39,9 @@ class holding {
   lease_set several_;
 };
 
-// Takes what the arguments say, and waits for `most`: nothing is forever, zero one attempt. Empty
+// Takes what the arguments say, and waits for `limit`: nothing is forever, zero one attempt. Empty
 // when it is busy. Throws lock_error, also when it was stopped.
-holding take(const client&, const run_arguments&, std::optional<std::chrono::nanoseconds> most,
+holding take(const client&, const run_arguments&, std::optional<std::chrono::nanoseconds> limit,
              std::stop_token);
 
 }  // namespace holdfast::cli

@@ -52,20 +52,20 @@ int job::start(const job_plan& plan) {
 }
 
 int job::spawn(const job_plan& plan, bool foreground) {
-  spawn_plan how;
-  how.set_flags(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  how.set_mask(signals_.mask_of_caller());
-  if (foreground) how.take_foreground_of(terminal_.fd());
-  for (const int lock : plan.inherited_locks) how.keep(lock);
-  if (plan.page) how.keep(plan.page->fd());
+  spawn_plan setup;
+  setup.set_flags(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  setup.set_mask(signals_.mask_of_caller());
+  if (foreground) setup.take_foreground_of(terminal_.fd());
+  for (const int lock : plan.inherited_locks) setup.keep(lock);
+  if (plan.page) setup.keep(plan.page->fd());
   char** const environment = plan.environment->get();
   const bool ignore_children = signals_.caller_ignored_children();
   if (!plan.page && !ignore_children)
-    return how.start(group_, plan.command[0], plan.command, environment);
+    return setup.start(group_, plan.command[0], plan.command, environment);
 
   auto words = gate_words(plan.page ? plan.page->fd() : -1, ignore_children);
   for (char** word = plan.command; *word; ++word) words.emplace_back(*word);
-  return how.start(group_, own_program, pointers_to(words).data(), environment);
+  return setup.start(group_, own_program, pointers_to(words).data(), environment);
 }
 
 void job::signal(int number) noexcept {

@@ -44,13 +44,13 @@ std::string json_text(const json_object& object) {
   const std::string plain =
       tree_of(object).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   std::string out;
-  for (std::string_view rest = plain; !rest.empty();) {
-    const auto [code, size] = first_code_point(rest);
+  for (std::string_view remaining = plain; !remaining.empty();) {
+    const auto [code, size] = first_code_point(remaining);
     if (steers_a_terminal(code))
       out += escape_of(code);
     else
-      out += rest.substr(0, size);
-    rest.remove_prefix(size);
+      out += remaining.substr(0, size);
+    remaining.remove_prefix(size);
   }
   return out;
 }

@@ -12,8 +12,8 @@ namespace {
 
 std::string array_of(const std::vector<holder>& all, bool is_unsafe) {
   std::vector<json_object> out;
-  for (const holder& who : all) {
-    out.push_back(json_of(who));
+  for (const holder& h : all) {
+    out.push_back(json_of(h));
     if (is_unsafe) out.back().members.emplace_back("unsafe", true);
   }
   return json_text(out);

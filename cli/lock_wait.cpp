@@ -69,12 +69,12 @@ int lock_wait::obtain() {
 void lock_wait::fit_terms_to_lease() {
   if (!held_ || has_ttl() || !has_deadline()) return;
   terms_.ttl = std::max<std::chrono::nanoseconds>(held_.expires() - lease_clock::now(), {});
-  const auto most = terms_.ttl / 3;
-  if (arguments_.grace && *arguments_.grace > most)
+  const auto limit = terms_.ttl / 3;
+  if (arguments_.grace && *arguments_.grace > limit)
     throw usage_error("--grace is above a third of the session's time (" +
                       seconds(std::chrono::round<std::chrono::seconds>(terms_.ttl)) + " s) at " +
                       at_.shown() + "; lower it, or raise the URL's session-timeout=");
-  terms_.grace = std::min(terms_.grace, most);
+  terms_.grace = std::min(terms_.grace, limit);
 }
 
 int lock_wait::open() {
@@ -83,14 +83,14 @@ int lock_wait::open() {
     return 0;
   }
   // The library warns as early as the grace of the job needs it.
-  open_options how;
-  how.ttl = std::chrono::ceil<std::chrono::milliseconds>(terms_.ttl);
-  how.grace = std::chrono::floor<std::chrono::milliseconds>(terms_.grace);
+  open_options options;
+  options.ttl = std::chrono::ceil<std::chrono::milliseconds>(terms_.ttl);
+  options.grace = std::chrono::floor<std::chrono::milliseconds>(terms_.grace);
   // The library compares the grace with the ttl. Under a session the ttl has no effect, and the
   // grace is compared with the session after the grant.
-  if (at_.has_session()) how.ttl = std::max(*how.ttl, *how.grace * 3);
+  if (at_.has_session()) options.ttl = std::max(*options.ttl, *options.grace * 3);
   return run_interruptibly(signals_, [&](std::stop_token stop) {
-    client_.emplace(client::open(at_.text, how, std::move(stop)));
+    client_.emplace(client::open(at_.text, options, std::move(stop)));
   });
 }
 

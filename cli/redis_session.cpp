@@ -12,21 +12,21 @@ constexpr std::chrono::seconds reply_bound{5};
 
 }  // namespace
 
-redis_session::redis_session(const url::endpoint& at, const redis_credentials& who)
+redis_session::redis_session(const url::endpoint& at, const redis_credentials& login)
     : address_(address_text(at)) {
   try {
     link_.emplace(at.host, at.port, reply_bound);
   } catch (const testkit::redis_silent&) {
     fail("no connection");
   }
-  if (!who.password.empty()) log_in(who);
+  if (!login.password.empty()) log_in(login);
 }
 
 // The text of a refusal is left out: it may quote the words of the command.
-void redis_session::log_in(const redis_credentials& who) {
+void redis_session::log_in(const redis_credentials& login) {
   std::vector<std::string> words{"AUTH"};
-  if (!who.user.empty()) words.push_back(who.user);
-  words.push_back(who.password);
+  if (!login.user.empty()) words.push_back(login.user);
+  words.push_back(login.password);
   const redis_value reply = command(words);
   if (reply.is_error())
     fail("the credentials of the URL were rejected (" + reply.text.substr(0, reply.text.find(' ')) +

@@ -13,41 +13,41 @@
 namespace holdfast::cli {
 namespace {
 
-void append_line(std::string& to, std::string_view what, const std::string& value) {
-  to.append("  ").append(what).append(9 - what.size(), ' ').append(printable(value)) += '\n';
+void append_line(std::string& to, std::string_view label, const std::string& value) {
+  to.append("  ").append(label).append(9 - label.size(), ' ').append(printable(value)) += '\n';
 }
 
-std::string mode_text(const holder& who) {
-  if (who.mode == lock_mode::exclusive) return "exclusive";
-  if (who.mode == lock_mode::shared) return "shared";
-  return std::to_string(who.permits) + " of " + std::to_string(who.total_permits) + " permits";
+std::string mode_text(const holder& h) {
+  if (h.mode == lock_mode::exclusive) return "exclusive";
+  if (h.mode == lock_mode::shared) return "shared";
+  return std::to_string(h.permits) + " of " + std::to_string(h.total_permits) + " permits";
 }
 
 std::string page_of(const std::string& name, const std::vector<holder>& all) {
   std::string out = printable(name);
   if (all.empty()) return out + ": free\n";
   out += ": held\n";
-  for (const holder& who : all) {
-    if (&who != &all.front()) out += '\n';
-    std::string by = who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("not known");
-    if (!who.host.empty()) by += " on host " + who.host;
-    if (is_dead(who) == true) by += ", which is dead: " + why_still_held(who);
+  for (const holder& h : all) {
+    if (&h != &all.front()) out += '\n';
+    std::string by = h.pid != 0 ? "pid " + std::to_string(h.pid) : std::string("not known");
+    if (!h.host.empty()) by += " on host " + h.host;
+    if (is_dead(h) == true) by += ", which is dead: " + why_still_held(h);
     append_line(out, "by", by);
-    append_line(out, "mode", mode_text(who));
-    if (knows_since_when(who)) append_line(out, "for", spoken(who.held_for));
-    if (who.expires_in != std::chrono::milliseconds::max())
-      append_line(out, "expires", "in " + spoken(who.expires_in) + ", unless it is renewed");
-    if (who.waiting >= 0) append_line(out, "waiting", std::to_string(who.waiting));
-    if (who.token != 0) append_line(out, "token", std::to_string(who.token));
-    if (!who.note.empty()) append_line(out, "note", who.note);
-    append_line(out, "owner", shown_id(who.owner));
+    append_line(out, "mode", mode_text(h));
+    if (knows_since_when(h)) append_line(out, "for", spoken(h.held_for));
+    if (h.expires_in != std::chrono::milliseconds::max())
+      append_line(out, "expires", "in " + spoken(h.expires_in) + ", unless it is renewed");
+    if (h.waiting >= 0) append_line(out, "waiting", std::to_string(h.waiting));
+    if (h.token != 0) append_line(out, "token", std::to_string(h.token));
+    if (!h.note.empty()) append_line(out, "note", h.note);
+    append_line(out, "owner", shown_id(h.owner));
   }
   return out;
 }
 
 std::string object_of(const std::string& name, const std::vector<holder>& all) {
   std::vector<json_object> holders;
-  for (const holder& who : all) holders.push_back(json_of(who));
+  for (const holder& h : all) holders.push_back(json_of(h));
   const json_object out{{{"name", name}, {"held", !all.empty()}, {"holders", std::move(holders)}}};
   return json_text(out) + '\n';
 }

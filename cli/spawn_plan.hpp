@@ -25,8 +25,8 @@ class spawn_plan {
 
   void set_flags(int flags) { ::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags)); }
   void set_mask(const sigset_t& mask) { ::posix_spawnattr_setsigmask(&attributes_, &mask); }
-  void open(int fd, const char* path, int how) {
-    ::posix_spawn_file_actions_addopen(&actions_, fd, path, how, 0);
+  void open(int fd, const char* path, int flags) {
+    ::posix_spawn_file_actions_addopen(&actions_, fd, path, flags, 0);
   }
   // Duplicating a descriptor onto itself takes its close-on-exec mark off.
   void keep(int fd) { ::posix_spawn_file_actions_adddup2(&actions_, fd, fd); }

@@ -75,10 +75,10 @@ std::string summary_of(std::span<const holder> all) {
   std::set<std::string_view> names;
   std::int64_t waiting = 0;
   bool knows_waiters = false;
-  for (const holder& who : all) {
-    if (!names.insert(who.name).second || who.waiting < 0) continue;
+  for (const holder& h : all) {
+    if (!names.insert(h.name).second || h.waiting < 0) continue;
     knows_waiters = true;
-    waiting += who.waiting;
+    waiting += h.waiting;
   }
   std::string out = counted(names.size(), "lock", "locks") + " held by " +
                     counted(all.size(), "holder", "holders");

@@ -26,7 +26,7 @@ constexpr seam::scheme schemes[] = {
 
 fake_store::fake_store(lifetime life, base::environment& env) : env_(env) {
   can_.life = life;
-  can_.wanted = seam::contention_signal::push;
+  can_.contention = seam::contention_signal::push;
   can_.modes |= seam::bit_of(lock_mode::shared);
   if (can_.has_deadlines()) deadline_ = env.now() + session_timeout;
 }

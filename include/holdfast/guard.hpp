@@ -39,7 +39,8 @@ enum class fencing : unsigned char { ordered, exact };
 // admit(): hold a lock of the resource (a std::mutex) for both. Neither copyable nor movable.
 class fencing_guard {
  public:
-  explicit fencing_guard(fencing how = fencing::ordered) noexcept : how_(how) {}
+  explicit fencing_guard(fencing comparison = fencing::ordered) noexcept
+      : comparison_(comparison) {}
 
   // Returns whether the holder of this token may write, or read in order to write. From then on
   // every smaller token is refused.
@@ -55,7 +56,7 @@ class fencing_guard {
   std::int64_t last() const;
 
  private:
-  const fencing how_;
+  const fencing comparison_;
   mutable std::mutex mutex_;
   std::int64_t last_ = 0;
   std::string owner_;
@@ -71,14 +72,14 @@ class fencing_guard {
 // destructor closes the client when no other copy of it exists.
 class redis_guard {
  public:
-  // where  a client of a redis: URL; the lock may be at another server
-  // key    the key of the value: not empty, and not starting with "holdfast:"
-  // how    default: fencing::ordered
+  // where       a client of a redis: URL; the lock may be at another server
+  // key         the key of the value: not empty, and not starting with "holdfast:"
+  // comparison  default: fencing::ordered
   // errc::bad_name     the key is not such a key
   // errc::unsupported  this build has no redis backend
   // errc::closed       the client is empty
   // Does not block.
-  redis_guard(client where, std::string_view key, fencing how = fencing::ordered);
+  redis_guard(client where, std::string_view key, fencing comparison = fencing::ordered);
 
   // Writes the value if the guard admits the holder; it replaces whatever the key holds.
   //
@@ -114,12 +115,12 @@ class redis_guard {
   static std::string text_of(std::int64_t token);
 
  private:
-  bool ask(std::string_view what, std::int64_t token, std::string_view owner,
+  bool ask(std::string_view operation, std::int64_t token, std::string_view owner,
            std::string_view value);
 
   client where_;
   std::string key_;
-  fencing how_;
+  fencing comparison_;
 };
 
 // Guards the data of a node in ZooKeeper: the ensemble writes it only in one step with the check

@@ -100,11 +100,11 @@ struct guarded_row {
 // As thread-safe as its connection.
 class mysql_guard {
  public:
-  // how  default: fencing::ordered
+  // comparison  default: fencing::ordered
   // errc::bad_name    a table or a column has no valid name
   // errc::bad_option  the key is empty
   // Does not block.
-  mysql_guard(mysql_connection where, guarded_row row, fencing how = fencing::ordered);
+  mysql_guard(mysql_connection where, guarded_row row, fencing comparison = fencing::ordered);
 
   // Writes the values if the guard admits the holder; without values it only raises the token, for
   // a holder that reads before it writes.
@@ -142,7 +142,7 @@ class mysql_guard {
  private:
   mysql_connection where_;
   guarded_row row_;
-  fencing how_;
+  fencing comparison_;
 };
 
 }  // namespace v0

@@ -136,12 +136,12 @@ class turn_watch final : public base::end_of_batch {
 
 }  // namespace
 
-async_op acquire_of(const lockable_base& from, lock_mode how, const acquire_call& c,
+async_op acquire_of(const lockable_base& from, lock_mode mode, const acquire_call& c,
                     bool may_be_withdrawn, answer_to a) {
   local_lock& home = async_operation::home_of(from);
   checked_request asked;
   const acquire_options o = options_of(c, async_operation::defaults_of(from));
-  if (const failure why = asked.read(how, o, home); why.code) {
+  if (const failure why = asked.read(mode, o, home); why.code) {
     answer_at_once(*a, why.code);
     return nullptr;
   }

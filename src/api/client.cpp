@@ -48,26 +48,26 @@ bool broken(detail::client_impl* const impl, std::string_view name, std::string_
 
 }  // namespace
 
-client client::open(std::string_view where, const open_options& how, std::stop_token stop) {
+client client::open(std::string_view where, const open_options& options, std::stop_token stop) {
   if (stop.stop_requested()) base::fail(errc::canceled, "open", "it was stopped");
-  return open(holdfast::url::parse(where), how, std::move(stop));
+  return open(holdfast::url::parse(where), options, std::move(stop));
 }
 
-client client::open(const holdfast::url& at, const open_options& how, std::stop_token stop) {
+client client::open(const holdfast::url& at, const open_options& options, std::stop_token stop) {
   if (stop.stop_requested()) base::fail(errc::canceled, "open", "it was stopped");
   if (at.scheme().empty())
     base::fail(errc::bad_url, "open", "the URL is empty; parse() a text first");
-  return detail::client_access::open(at, how, seam::environment_of(at), std::move(stop));
+  return detail::client_access::open(at, options, seam::environment_of(at), std::move(stop));
 }
 
-client client::open(std::string_view where, const open_options& how, std::stop_token stop,
+client client::open(std::string_view where, const open_options& options, std::stop_token stop,
                     std::error_code& ec) {
-  return base::in_either_form(&ec, [&] { return open(where, how, std::move(stop)); });
+  return base::in_either_form(&ec, [&] { return open(where, options, std::move(stop)); });
 }
 
-client client::open(const holdfast::url& at, const open_options& how, std::stop_token stop,
+client client::open(const holdfast::url& at, const open_options& options, std::stop_token stop,
                     std::error_code& ec) {
-  return base::in_either_form(&ec, [&] { return open(at, how, std::move(stop)); });
+  return base::in_either_form(&ec, [&] { return open(at, options, std::move(stop)); });
 }
 
 client client::open() {
@@ -192,9 +192,9 @@ bool client::close() noexcept { return !impl_ || !impl_->is_of_this_process() ||
 
 namespace detail {
 
-client client_access::open(const url& where, const open_options& how, base::environment& env,
+client client_access::open(const url& where, const open_options& options, base::environment& env,
                            std::stop_token stop, std::span<const seam::scheme> schemes) {
-  return client(client_impl::open(where, how, env, std::move(stop), schemes));
+  return client(client_impl::open(where, options, env, std::move(stop), schemes));
 }
 
 client_impl& require_open(client_impl* const impl, std::string_view operation) {

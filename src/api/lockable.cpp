@@ -133,12 +133,12 @@ lockable_base::~lockable_base() {
 
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
 
-lease lockable_base::acquire_impl(lock_mode how, acquire_call c) const {
+lease lockable_base::acquire_impl(lock_mode mode, acquire_call c) const {
   local_lock& home = state_->home;
   const wait_terms how_long(c.bound, std::move(c.stop));
   if (c.ec) c.ec->clear();
   checked_request asked;
-  failure why = asked.read(how, options_of(c, state_->defaults.get()), home);
+  failure why = asked.read(mode, options_of(c, state_->defaults.get()), home);
   if (!why.code) {
     turn* const t = home.acquire(asked, how_long.bound(), how_long.stop(), why);
     if (t) return lease(t);

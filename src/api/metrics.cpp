@@ -133,7 +133,7 @@ std::string expose(std::span<const metrics> all, labels given) {
   exposition out(given);
   out.begin("acquired_total", "counter", "Leases granted.");
   for (const metrics& m : all)
-    for (const mode_row& how : modes) out.add(m, how.label, (m.waits.*how.value).count());
+    for (const mode_row& mode : modes) out.add(m, mode.label, (m.waits.*mode.value).count());
   out.begin("errors_total", "counter", "Acquires, releases and extensions that failed.");
   for (const metrics& m : all) {
     out.add(m, ",outcome=\"unavailable\"", m.errors_unavailable);
@@ -147,7 +147,7 @@ std::string expose(std::span<const metrics> all, labels given) {
   for (const histogram_row& row : histograms) {
     out.begin(row.name, "histogram", row.help);
     for (const metrics& m : all)
-      for (const mode_row& how : modes) out.add(m, how.label, m.*row.value.*how.value);
+      for (const mode_row& mode : modes) out.add(m, mode.label, m.*row.value.*mode.value);
   }
   out.begin("connected", "gauge", "1 while the store can be reached, else 0.");
   for (const metrics& m : all) out.add(m, "", m.connected ? 1 : 0);
@@ -171,7 +171,8 @@ metrics& metrics::operator+=(const metrics& other) noexcept {
   connected = other.connected && (connected || !counted);
   counted = counted || other.counted;
   for (const histogram_row& row : histograms)
-    for (const mode_row& how : modes) add(this->*row.value.*how.value, other.*row.value.*how.value);
+    for (const mode_row& mode : modes)
+      add(this->*row.value.*mode.value, other.*row.value.*mode.value);
   add(renewal_lag, other.renewal_lag);
   for (const counter_row& row : counters) this->*row.value += other.*row.value;
   errors_unavailable += other.errors_unavailable;

@@ -14,8 +14,8 @@ thread_local constinit int dispatch_depth = 0;
 
 bool event_queue::dispatching_here() noexcept { return dispatch_depth != 0; }
 
-bool event_source::post(claim_event what) noexcept {
-  const std::uint16_t bits = bit_of(what);
+bool event_source::post(claim_event event) noexcept {
+  const std::uint16_t bits = bit_of(event);
   if (due_.load(std::memory_order_acquire) == 0) {  // then nobody else writes: no need for a swap
     due_.store(bits | dispatching, std::memory_order_relaxed);
     return true;
@@ -50,11 +50,11 @@ void event_source::dispatch() {
 void event_queue::dispatch() {
   if (!first_) return;
   ++dispatch_depth;
-  for (event_source* who = first_; who;) {
+  for (event_source* source = first_; source;) {
     // Read first: dispatch() may free the claim or queue it again.
-    event_source* const next = who->next_;
-    who->dispatch();
-    who = next;
+    event_source* const next = source->next_;
+    source->dispatch();
+    source = next;
   }
   first_ = nullptr;
   end_ = &first_;

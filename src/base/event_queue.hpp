@@ -22,8 +22,8 @@ enum class claim_event : std::uint16_t {
 constexpr claim_event operator|(claim_event a, claim_event b) noexcept {
   return static_cast<claim_event>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
 }
-constexpr bool has(claim_event mask, claim_event what) noexcept {
-  return (static_cast<std::uint16_t>(mask) & static_cast<std::uint16_t>(what)) != 0;
+constexpr bool has(claim_event mask, claim_event event) noexcept {
+  return (static_cast<std::uint16_t>(mask) & static_cast<std::uint16_t>(event)) != 0;
 }
 
 // The pending events of one claim. A thread that posts while another one dispatches leaves the
@@ -60,11 +60,11 @@ class event_queue {
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
 
-  void post(event_source& who, claim_event what) noexcept {
-    if (!who.post(what)) return;
-    who.next_ = nullptr;
-    *end_ = &who;
-    end_ = &who.next_;
+  void post(event_source& source, claim_event event) noexcept {
+    if (!source.post(event)) return;
+    source.next_ = nullptr;
+    *end_ = &source;
+    end_ = &source.next_;
   }
   void dispatch();
   static bool dispatching_here() noexcept;  // the calling thread is inside a sink

@@ -31,10 +31,10 @@ struct descriptor {
 void read_password_file(const std::string& path, std::string& password) {
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (file.number < 0) refuse(path, "cannot be opened; check its name and your rights");
-  struct stat about {};
-  if (::fstat(file.number, &about) != 0 || !S_ISREG(about.st_mode))
+  struct stat status {};
+  if (::fstat(file.number, &status) != 0 || !S_ISREG(status.st_mode))
     refuse(path, "is not a regular file");
-  if (about.st_mode & 077) refuse(path, "can be read by others; chmod 600 it");
+  if (status.st_mode & 077) refuse(path, "can be read by others; chmod 600 it");
   password.assign(password_bytes_max + 1, '\0');
   const ssize_t got = ::read(file.number, password.data(), password.size());
   if (got < 0) refuse(path, "cannot be read");

@@ -62,14 +62,14 @@ void recording::append(const recorded_event& e) noexcept {
 }
 
 std::uint64_t recording::position_of(std::uint64_t known, std::string_view name,
-                                     const recorded_name& about) noexcept {
+                                     const recorded_name& facts) noexcept {
   if (generation_ != fork_generation()) return 0;
   const std::uint64_t end = atomic(header_.names_end).load(relaxed);
   if (known != 0 && end - known <= recorded_name_bytes / 2) return known;
-  return store_name(name, about);
+  return store_name(name, facts);
 }
 
-std::uint64_t recording::store_name(std::string_view name, const recorded_name& about) noexcept {
+std::uint64_t recording::store_name(std::string_view name, const recorded_name& facts) noexcept {
   const std::uint64_t size = size_of_name(name.size());
   std::uint64_t end = atomic(header_.names_end).load(relaxed);
   std::uint64_t at;
@@ -84,8 +84,8 @@ std::uint64_t recording::store_name(std::string_view name, const recorded_name& 
     std::memcpy(&word, name.data() + i, std::min(sizeof word, name.size() - i));
     put(*text++, word);
   }
-  put(entry.total_permits, about.total_permits);
-  put(entry.lock_store, about.lock_store);
+  put(entry.total_permits, facts.total_permits);
+  put(entry.lock_store, facts.lock_store);
   put(entry.bytes, static_cast<std::uint16_t>(name.size()));
   put(entry.position, at);
   return at;

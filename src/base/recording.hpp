@@ -40,7 +40,7 @@ class recording {
   // The position of the name, for recorded_event::name. `known`: its position before, 0: none. A
   // name that newer ones will soon overwrite is stored again.
   std::uint64_t position_of(std::uint64_t known, std::string_view name,
-                            const recorded_name& about) noexcept;
+                            const recorded_name& facts) noexcept;
 
   // Whether one more event of a kind that may be very frequent is appended: one per second.
   bool admits(time_point now, std::atomic<time_point>& next) noexcept;
@@ -53,7 +53,7 @@ class recording {
   void mark_closed() noexcept;
 
  private:
-  std::uint64_t store_name(std::string_view name, const recorded_name& about) noexcept;
+  std::uint64_t store_name(std::string_view name, const recorded_name& facts) noexcept;
 
   recording_header& header_;
   std::byte* const names_;

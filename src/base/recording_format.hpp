@@ -90,10 +90,10 @@ struct recorded_event {
   std::uint64_t checksum = 0;
 
   // permits: of a semaphore; of refused: the number of refusals that the event stands for.
-  static constexpr std::uint64_t pack(kind what, unsigned mode, unsigned reason,
+  static constexpr std::uint64_t pack(kind k, unsigned mode, unsigned reason,
                                       std::uint32_t permits) noexcept {
-    return static_cast<std::uint64_t>(what) | std::uint64_t{mode} << 8 |
-           std::uint64_t{reason} << 16 | std::uint64_t{permits} << 32;
+    return static_cast<std::uint64_t>(k) | std::uint64_t{mode} << 8 | std::uint64_t{reason} << 16 |
+           std::uint64_t{permits} << 32;
   }
   constexpr kind what() const noexcept { return static_cast<kind>(details & 0xff); }
   constexpr unsigned mode() const noexcept { return details >> 8 & 0xff; }  // lock_mode

@@ -35,14 +35,14 @@ bool scheme_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
 }
 
-std::string read_scheme(std::string_view& rest) {
-  const std::size_t colon = rest.find(':');
-  const std::string_view scheme = rest.substr(0, colon);
-  if (colon == rest.npos || scheme.empty() || !(scheme[0] >= 'a' && scheme[0] <= 'z') ||
+std::string read_scheme(std::string_view& remaining) {
+  const std::size_t colon = remaining.find(':');
+  const std::string_view scheme = remaining.substr(0, colon);
+  if (colon == remaining.npos || scheme.empty() || !(scheme[0] >= 'a' && scheme[0] <= 'z') ||
       !std::all_of(scheme.begin(), scheme.end(), scheme_char))
     refuse("a URL starts with a scheme in small letters and a colon, for example redis://host or "
            "file:///dir");
-  rest.remove_prefix(colon + 1);
+  remaining.remove_prefix(colon + 1);
   return std::string(scheme);
 }
 

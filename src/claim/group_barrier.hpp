@@ -27,21 +27,21 @@ class group_barrier {
  public:
   using claim_type = typename Group::claim_type;
 
-  // Not null: the group is whole, and `who` sends for all. That is the last that came, and from
+  // Not null: the group is whole, and `member` sends for all. That is the last that came, and from
   // then on only the first: a member that repeated its own request could be granted alone.
   template <class... Args>
-  Group* join(const seam::lock_group& g, claim_type& who, Args&&... args) {
+  Group* join(const seam::lock_group& g, claim_type& member, Args&&... args) {
     auto place = find(g);
     if (place == groups_.end()) place = groups_.emplace(place, g, std::forward<Args>(args)...);
     auto& members = place->members;
-    const bool is_new = std::find(members.begin(), members.end(), &who) == members.end();
-    if (is_new) members.push_back(&who);
-    return place->is_whole() && (is_new || members.front() == &who) ? &*place : nullptr;
+    const bool is_new = std::find(members.begin(), members.end(), &member) == members.end();
+    if (is_new) members.push_back(&member);
+    return place->is_whole() && (is_new || members.front() == &member) ? &*place : nullptr;
   }
-  void leave(const seam::lock_group& g, claim_type& who) noexcept {
+  void leave(const seam::lock_group& g, claim_type& member) noexcept {
     const auto place = find(g);
     if (place == groups_.end()) return;
-    place->is_broken = std::erase(place->members, &who) > 0 || place->is_broken;
+    place->is_broken = std::erase(place->members, &member) > 0 || place->is_broken;
     if (place->members.empty()) groups_.erase(place);
   }
   void dissolve(Group& g) noexcept { groups_.erase(find(g.group)); }

@@ -46,14 +46,14 @@ class orphan_withdrawals {
     items_.back().place = std::prev(items_.end());
     return on_answer(items_.back(), items_.back().withdraw(now), now);
   }
-  base::time_point on_answer(Orphan& o, withdrawal what, base::time_point now) {
-    while (what == withdrawal::again) what = o.withdraw(now);
-    o.last = what;
+  base::time_point on_answer(Orphan& o, withdrawal outcome, base::time_point now) {
+    while (outcome == withdrawal::again) outcome = o.withdraw(now);
+    o.last = outcome;
     o.next = base::never;
-    if (what == withdrawal::done) return drop(o), base::never;
-    if (what == withdrawal::unsent || what == withdrawal::sent) return base::never;
+    if (outcome == withdrawal::done) return drop(o), base::never;
+    if (outcome == withdrawal::unsent || outcome == withdrawal::sent) return base::never;
     o.next = base::saturating_add(now, pause(o));
-    const bool is_answered = what != withdrawal::may_be_lost;
+    const bool is_answered = outcome != withdrawal::may_be_lost;
     if (is_answered && o.next >= o.until) return drop(o), base::never;
     return o.next;
   }

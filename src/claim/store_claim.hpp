@@ -132,12 +132,12 @@ class store_claim final : public seam::claim, public Protocol::record, private b
     const seam::successor after = next ? *next : seam::successor{};
     if (store_.is_forked()) return;
     event_queue events;
-    urgency how = urgency::soon;
+    urgency when = urgency::soon;
     bool succeeded = false;
     {
       const std::lock_guard guard(store_.mutex());
       const time_point now = store_.clock_for_release(*this);
-      if (recipe_.others_wait()) how = urgency::now;
+      if (recipe_.others_wait()) when = urgency::now;
       step out = recipe_.release(now, rules());
       if (out.send != operation{} && !begins(verb::release))
         out = recipe_.give_up(errc::outcome_unknown);
@@ -146,7 +146,7 @@ class store_claim final : public seam::claim, public Protocol::record, private b
       carry_out(out, now, events);
       store_.deliver(now, events);
     }
-    store_.request_flush(how);
+    store_.request_flush(when);
     events.dispatch();
     if (after.who && !succeeded) after.who->acquire(after.request);
   }
@@ -187,7 +187,7 @@ class store_claim final : public seam::claim, public Protocol::record, private b
   bool begins(verb v) const { return store_.refuses(*this, v) == errc{}; }
 
   template <class Step>
-  void run(urgency how, time_point at, Step decide) {
+  void run(urgency when, time_point at, Step decide) {
     if (store_.is_forked()) return;
     event_queue events;
     const time_point now = at == time_point{} ? store_.env().now() : at;
@@ -197,7 +197,7 @@ class store_claim final : public seam::claim, public Protocol::record, private b
       store_.deliver(now, events);
     }
     // A caller that awaits the reply writes the request itself: cohort::wait() leads the loop.
-    if (how != urgency::none) store_.request_flush(how);
+    if (when != urgency::none) store_.request_flush(when);
     events.dispatch();  // the last act: the claim, and the client, may be gone then
   }
 
@@ -240,8 +240,8 @@ class store_claim final : public seam::claim, public Protocol::record, private b
     }
     if (s.sleeps) {
       const bool wakes = s.wake != base::never;
-      const duration more = wakes ? base::jittered(store_.env(), s.spread / 2, 1.0) : duration{};
-      store_.wake_at(*this, base::saturating_add(s.wake, more));
+      const duration delay = wakes ? base::jittered(store_.env(), s.spread / 2, 1.0) : duration{};
+      store_.wake_at(*this, base::saturating_add(s.wake, delay));
     }
     store_.after_step(*this, now);
   }
@@ -272,8 +272,8 @@ class store_claim final : public seam::claim, public Protocol::record, private b
     return {make_error_code(why_), has_text(why_) && has_failed_ ? *text_ : std::string()};
   }
 
-  void on_event(claim_event what) override {
-    switch (what) {
+  void on_event(claim_event event) override {
+    switch (event) {
       case claim_event::granted: return sink_.on_granted(grant());
       case claim_event::refused: return sink_.on_refused(failure());
       case claim_event::wanted: return sink_.on_contended();

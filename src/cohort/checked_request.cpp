@@ -38,10 +38,10 @@ base::failure options_fault(const acquire_options& o, std::uint32_t permits_in_a
   if (base::failure why = ttl_fault(o, rules); why.code) return why;
   if (o.max_hold && o.max_hold->count() <= 0)
     return {errc::bad_option, "give a max_hold above 0, or none"};
-  const std::uint32_t most = std::max(permits_in_all, 1u);
-  if (o.permits == 0 || o.permits > most)
+  const std::uint32_t limit = std::max(permits_in_all, 1u);
+  if (o.permits == 0 || o.permits > limit)
     return {errc::bad_option, "it requests " + std::to_string(o.permits) + " permits; give 1" +
-                                  (most == 1 ? "" : " to " + std::to_string(most))};
+                                  (limit == 1 ? "" : " to " + std::to_string(limit))};
   const auto fault = o.note.empty() ? std::string_view() : seam::note_fault(o.note);
   if (!fault.empty()) return {errc::bad_option, std::string(fault)};
   return {};

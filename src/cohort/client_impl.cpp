@@ -37,11 +37,11 @@ const seam::scheme& scheme_of(const url& where, std::span<const seam::scheme> sc
 
 // Calls `begin` with the options of the URL that are the backend's own. Each error names the URL.
 template <class Begin>
-auto with_options(const url& where, const open_options& how, seam::client_options& shared,
+auto with_options(const url& where, const open_options& options, seam::client_options& shared,
                   Begin begin) {
   std::vector<url::option> own;
   try {
-    shared = seam::read_client_options(where, own, how);
+    shared = seam::read_client_options(where, own, options);
     return begin(own);
   } catch (const lock_error& e) {
     if (!e.backend().empty()) throw;
@@ -51,12 +51,12 @@ auto with_options(const url& where, const open_options& how, seam::client_option
   }
 }
 
-seam::backend open_backend(const url& where, const open_options& how, seam::client_options& shared,
-                           base::environment& env, std::stop_token stop,
-                           std::span<const seam::scheme> schemes) {
+seam::backend open_backend(const url& where, const open_options& options,
+                           seam::client_options& shared, base::environment& env,
+                           std::stop_token stop, std::span<const seam::scheme> schemes) {
   const seam::scheme& to = scheme_of(where, schemes);
-  return with_options(where, how, shared, [&](const std::vector<url::option>& own) {
-    return to.open({where, shared, own, how.password, env, std::move(stop)});
+  return with_options(where, options, shared, [&](const std::vector<url::option>& own) {
+    return to.open({where, shared, own, options.password, env, std::move(stop)});
   });
 }
 
@@ -79,17 +79,17 @@ std::vector<std::string> client_impl::schema(const url& where, base::environment
   });
 }
 
-std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& how,
+std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& options,
                                                base::environment& env, std::stop_token stop,
                                                std::span<const seam::scheme> schemes) {
-  return {new client_impl(where, how, env, std::move(stop), schemes), ending{}};
+  return {new client_impl(where, options, env, std::move(stop), schemes), ending{}};
 }
 
-client_impl::client_impl(const url& where, const open_options& how, base::environment& env,
+client_impl::client_impl(const url& where, const open_options& options, base::environment& env,
                          std::stop_token stop, std::span<const seam::scheme> schemes)
     : env_(env),
       text_(where.text()),
-      backend_(open_backend(where, how, options_, env, std::move(stop), schemes)),
+      backend_(open_backend(where, options, options_, env, std::move(stop), schemes)),
       timers_(*this, env) {
   if (options_.metrics) counts_ = std::make_unique<cohort::counters>();
   const auto phase = static_cast<std::uint32_t>(base::random_u64(env));

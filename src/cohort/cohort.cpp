@@ -108,19 +108,19 @@ void cohort::answer_waiters(const failure& why, bool only_one_attempt) {
   }
 }
 
-void cohort::await(confirmation& c, const claim_record& about, std::uint32_t ticket) noexcept {
-  confirmations_.add(c, about, ticket);
+void cohort::await(confirmation& c, const claim_record& record, std::uint32_t ticket) noexcept {
+  confirmations_.add(c, record, ticket);
   earliest_until_ = std::min(earliest_until_, c.until);
 }
 
 bool cohort::needs_clock(const turn& t) const noexcept {
-  const bool polls = t.is_share && rules().can.wanted == contention_signal::poll;
+  const bool polls = t.is_share && rules().can.contention == contention_signal::poll;
   return !waiters_.is_empty() || polls || rules().options.linger > duration::zero() ||
          rules().counts;
 }
 
 bool cohort::should_poll(const turn& t, time_point now) const noexcept {
-  if (rules().can.wanted != contention_signal::poll || !t.of || !claims_.is_held(*t.of))
+  if (rules().can.contention != contention_signal::poll || !t.of || !claims_.is_held(*t.of))
     return false;
   return (!waiters_.is_empty() || t.is_share) && t.of->grant.is_budget_spent(now, rules());
 }
@@ -412,7 +412,7 @@ void cohort::on_revocation_requested(claim_record& c) {
 claim_record* cohort::lingering_unseen() const noexcept {
   claim_record* const held = claims_.held();
   const bool is_unseen =
-      rules().can.wanted == contention_signal::poll && held && held->grant.lingers();
+      rules().can.contention == contention_signal::poll && held && held->grant.lingers();
   return is_unseen ? held : nullptr;
 }
 

@@ -121,7 +121,7 @@ class cohort {
   void end_wait(waiter&, failure, time_point now);
   failure unserved(errc) const;  // the answer to a wait that ends without a turn
   void answer_waiters(const failure&, bool only_one_attempt);  // from the first on
-  void await(confirmation&, const claim_record& about, std::uint32_t ticket) noexcept;
+  void await(confirmation&, const claim_record& record, std::uint32_t ticket) noexcept;
   void plan_hurry(const waiter&, time_point now) noexcept;
   void retry_now(time_point now);
 

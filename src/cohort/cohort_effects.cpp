@@ -72,11 +72,11 @@ void cohort_effects::end_watch(loss_watch& w) {
 
 void cohort_effects::answer_watches(turn& t, errc code) {
   if (!t.has_extras()) return;
-  const std::error_code how = code == errc{} ? std::error_code() : make_error_code(code);
+  const std::error_code outcome = code == errc{} ? std::error_code() : make_error_code(code);
   for (loss_watch* w = std::exchange(t.extras().watches, nullptr); w;) {
     loss_watch* const after = w->after;
     w->on = nullptr;
-    answer(*w, {how, {}});
+    answer(*w, {outcome, {}});
     w = after;
   }
 }
@@ -187,7 +187,7 @@ void cohort_effects::note_grant(std::int64_t time) noexcept {
   recorded_grant_ = static_cast<std::uint32_t>((time - rules_.recording->began()) / 1'000'000 + 1);
 }
 
-recorded_event cohort_effects::event_of(kind what, unsigned reason, const turn& t, time_point now) {
+recorded_event cohort_effects::event_of(kind k, unsigned reason, const turn& t, time_point now) {
   recorded_event e = event_at(t.home, now);
   e.since = last_grant(t, e.time);
   e.deadline = nanoseconds(t.deadline.load(std::memory_order_relaxed));
@@ -196,7 +196,7 @@ recorded_event cohort_effects::event_of(kind what, unsigned reason, const turn& 
   const lock_mode mode = is_of_permits ? lock_mode::permit
                          : t.is_share  ? lock_mode::shared
                                        : lock_mode::exclusive;
-  e.details = recorded_event::pack(what, number_of(mode), reason, is_of_permits ? t.permits() : 0);
+  e.details = recorded_event::pack(k, number_of(mode), reason, is_of_permits ? t.permits() : 0);
   return e;
 }
 
@@ -216,9 +216,9 @@ void cohort_effects::record_grant(turn& t, const waiter& w, time_point now) {
 }
 
 // A lease that expired before its holder left counts as lost, even if tick() had not run yet.
-void cohort_effects::record_end(const turn& t, ending how, time_point now) {
-  recorded_event e = event_of(kind::ended, static_cast<unsigned>(how), t, now);
-  if (how == ending::released && e.deadline <= e.time)
+void cohort_effects::record_end(const turn& t, ending reason, time_point now) {
+  recorded_event e = event_of(kind::ended, static_cast<unsigned>(reason), t, now);
+  if (reason == ending::released && e.deadline <= e.time)
     e.details |=
         recorded_event::pack({}, 0, static_cast<unsigned>(ending_of(t.fate_at_deadline())), 0);
   rules_.recording->append(e);

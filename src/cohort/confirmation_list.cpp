@@ -7,9 +7,9 @@
 
 namespace holdfast::cohort {
 
-void confirmation_list::add(confirmation& c, const claim_record& about,
+void confirmation_list::add(confirmation& c, const claim_record& record,
                             std::uint32_t ticket) noexcept {
-  c.about = &about;
+  c.about = &record;
   c.ticket = ticket;
   c.after = std::exchange(first_, &c);
 }

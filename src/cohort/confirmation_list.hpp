@@ -13,7 +13,7 @@ class cohort_effects;
 class confirmation_list {
  public:
   bool is_empty() const noexcept { return first_ == nullptr; }
-  void add(confirmation&, const claim_record& about, std::uint32_t ticket) noexcept;
+  void add(confirmation&, const claim_record& record, std::uint32_t ticket) noexcept;
   bool has_release_of(const claim_record&) const noexcept;
   bool has_renewal_of(const claim_record&) const noexcept;
   time_point earliest_bound() const noexcept;

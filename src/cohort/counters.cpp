@@ -64,11 +64,11 @@ counters::place counters::here() noexcept {
   return {*mine, true};
 }
 
-void counters::place::add(number& n, std::uint64_t more) const noexcept {
+void counters::place::add(number& n, std::uint64_t count) const noexcept {
   if (is_own) {
-    n.store(n.load(relaxed) + more, relaxed);
+    n.store(n.load(relaxed) + count, relaxed);
   } else {
-    n.fetch_add(more, relaxed);
+    n.fetch_add(count, relaxed);
   }
 }
 
@@ -83,12 +83,12 @@ void counters::failed(std::error_code why) noexcept {
   count(why == outcome::lost ? errors_lost : errors_usage);
 }
 
-void counters::waited(lock_mode how, duration d) noexcept {
-  note(static_cast<std::size_t>(how), d);
+void counters::waited(lock_mode mode, duration d) noexcept {
+  note(static_cast<std::size_t>(mode), d);
 }
 
-void counters::held(lock_mode how, duration d) noexcept {
-  note(modes + static_cast<std::size_t>(how), d);
+void counters::held(lock_mode mode, duration d) noexcept {
+  note(modes + static_cast<std::size_t>(mode), d);
 }
 
 void counters::lagged(duration d) noexcept { note(lag, d); }

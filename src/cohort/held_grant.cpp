@@ -30,7 +30,7 @@ void held_grant::begin(const grant& g, const lock_rules& rules) noexcept {
     provisional_left_ = std::chrono::floor<short_time>(
         std::min<duration>((g.deadline - g.received_at) / 16 * 15, std::chrono::hours{1}));
   turns_ = token_turns_ = 0;
-  is_contended_ = g.others_wait || rules.can.wanted == contention_signal::silent;
+  is_contended_ = g.others_wait || rules.can.contention == contention_signal::silent;
   waiters_unknown_ = g.waiters_unknown;
   awaits_renewal_ = is_doubtful_ = is_revoked_ = was_renewed_ = false;
 }
@@ -55,7 +55,7 @@ bool held_grant::has_room_for(const acquire_request& r) const noexcept {
 // the budget is spent. Otherwise a stream of readers would starve a writer.
 bool held_grant::is_admission_closed(time_point now, const lock_rules& rules) const noexcept {
   if (!is_contended_) return false;
-  return rules.can.wanted == contention_signal::push || is_budget_spent(now, rules);
+  return rules.can.contention == contention_signal::push || is_budget_spent(now, rules);
 }
 
 bool held_grant::is_budget_spent(time_point now, const lock_rules& rules) const noexcept {
@@ -135,7 +135,7 @@ void held_grant::start_budget(time_point now, const lock_rules& rules) noexcept 
 // other client waits at a store that would report it. With metrics each turn is counted, so none
 // joins there.
 bool held_grant::admits_readers(bool is_queue_empty, const lock_rules& rules) const noexcept {
-  return rules.can.wanted == contention_signal::push && !is_contended_ && is_queue_empty &&
+  return rules.can.contention == contention_signal::push && !is_contended_ && is_queue_empty &&
          !rules.counts;
 }
 
@@ -173,7 +173,7 @@ void held_grant::record_confirmation(time_point now, cohort_effects& effects) co
 
 void held_grant::linger(time_point now, const lock_rules& rules) noexcept {
   turn_to(use::lingering, saturating_add(now, rules.options.linger));
-  if (rules.can.wanted == contention_signal::poll) poll_again(now);
+  if (rules.can.contention == contention_signal::poll) poll_again(now);
 }
 
 void held_grant::poll_again(time_point now) noexcept { next_request_ = now + polled_every; }

@@ -229,8 +229,8 @@ void local_lock::notify(cohort::cohort_effects::notices& all) noexcept {
   try {
     const std::string lease = "lease \"" + name_ + "\" at " + std::string(client_.place()) + ": ";
     const base::log_sink& log = rules().options.log;
-    for (const turn::fate how : all.doubts)
-      base::log(log, log_level::warning, lease + text_of_doubt(how, rules(), connection()));
+    for (const turn::fate why : all.doubts)
+      base::log(log, log_level::warning, lease + text_of_doubt(why, rules(), connection()));
     for (const turn::fate why : all.losses)
       base::log(log, log_level::warning, lease + text_of_loss(why, rules(), connection()));
   } catch (const std::exception&) {  // no memory for a log line: the stop tokens have reported it

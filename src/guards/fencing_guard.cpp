@@ -6,7 +6,7 @@ namespace holdfast::inline v0 {
 
 bool fencing_guard::admit(std::int64_t token, std::string_view owner) {
   const std::lock_guard guard(mutex_);
-  if (how_ == fencing::exact) return !owner_.empty() && owner == owner_;
+  if (comparison_ == fencing::exact) return !owner_.empty() && owner == owner_;
   // After a split brain two holders may have equal tokens.
   const bool is_old = token < last_ || token <= 0 || (token == last_ && owner != owner_);
   if (is_old && !base::planted(base::mutant::guard_admits_all)) return false;

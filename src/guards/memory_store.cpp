@@ -96,9 +96,9 @@ void memory_store::end_outage() {
 }
 
 void memory_store::stop_requests_of(const client& c) {
-  auto& wire = transport_of(c, *state_);
+  auto& over = transport_of(c, *state_);
   const std::lock_guard guard(state_->mutex);
-  wire.cut_off(true);
+  over.cut_off(true);
 }
 
 void memory_store::stop_requests_of(const client& c, std::error_code& ec) {
@@ -106,12 +106,12 @@ void memory_store::stop_requests_of(const client& c, std::error_code& ec) {
 }
 
 void memory_store::resume_requests_of(const client& c) {
-  auto& wire = transport_of(c, *state_);
+  auto& over = transport_of(c, *state_);
   event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
-    wire.cut_off(false);
-    state_->announce_restart(events, &wire);
+    over.cut_off(false);
+    state_->announce_restart(events, &over);
   }
   events.dispatch();
 }

@@ -29,8 +29,8 @@ void require_row(const mysql_connection& where, const guarded_row& row) {
 
 }  // namespace
 
-mysql_guard::mysql_guard(mysql_connection where, guarded_row row, fencing how)
-    : where_(std::move(where)), row_(std::move(row)), how_(how) {
+mysql_guard::mysql_guard(mysql_connection where, guarded_row row, fencing comparison)
+    : where_(std::move(where)), row_(std::move(row)), comparison_(comparison) {
   if (row_.key.empty())
     base::fail(errc::bad_option, "mysql_guard",
                "the key is empty; name the columns of the row's "
@@ -45,7 +45,7 @@ mysql_guard::mysql_guard(mysql_connection where, guarded_row row, fencing how)
 // LAST_INSERT_ID(n) marks the rows that the WHERE clause matched. The number of affected rows does
 // not: it is 0 for a row that already has all the values, unless CLIENT_FOUND_ROWS is set.
 bool mysql_guard::write(std::int64_t token, std::string_view owner, const sql_columns& values) {
-  const bool is_ordered = how_ == fencing::ordered;
+  const bool is_ordered = comparison_ == fencing::ordered;
   if (is_ordered && token <= 0) return false;
   for (const auto& [name, value] : row_.key) guards::refuse_column(values, name, "write");
   guards::refuse_column(values, row_.token_column, "write");

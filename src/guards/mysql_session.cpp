@@ -59,8 +59,8 @@ integer_range range_of(enum_field_types type, bool is_unsigned) {
                    : type == MYSQL_TYPE_LONG  ? 32
                                               : 64;
   if (is_unsigned) return {0, ~std::uint64_t{} >> (64 - bits)};
-  const std::uint64_t most = ~std::uint64_t{} >> (65 - bits);
-  return {-static_cast<std::int64_t>(most) - 1, most};
+  const std::uint64_t limit = ~std::uint64_t{} >> (65 - bits);
+  return {-static_cast<std::int64_t>(limit) - 1, limit};
 }
 
 sql_field described(const MYSQL_FIELD& field) {

@@ -17,8 +17,8 @@ constexpr std::size_t token_digits = 19;
 
 }  // namespace
 
-redis_guard::redis_guard(client where, std::string_view key, fencing how)
-    : where_(std::move(where)), key_(key), how_(how) {
+redis_guard::redis_guard(client where, std::string_view key, fencing comparison)
+    : where_(std::move(where)), key_(key), comparison_(comparison) {
   if (!where_) base::fail(errc::closed, "redis_guard", "the client is empty: open() it first", key);
   const auto& impl = detail::client_access::impl(where_);
   if (auto fault = impl.stores().first().name_fault(key); !fault.empty() || key.empty())
@@ -30,7 +30,7 @@ redis_guard::redis_guard(client where, std::string_view key, fencing how)
 }
 
 bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_view value) {
-  return ask(how_ == fencing::exact ? "exact" : "ordered", token, owner, value);
+  return ask(comparison_ == fencing::exact ? "exact" : "ordered", token, owner, value);
 }
 
 bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_view value,
@@ -44,10 +44,10 @@ void redis_guard::set(std::string_view owner, std::error_code& ec) {
   base::in_either_form(&ec, [&] { set(owner); });
 }
 
-bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_view owner,
+bool redis_guard::ask(std::string_view operation, std::int64_t token, std::string_view owner,
                       std::string_view value) {
   auto& impl = detail::require_open(detail::client_access::shared(where_).get(), "write");
-  if (token <= 0 && what == "ordered") return false;
+  if (token <= 0 && operation == "ordered") return false;
   const std::string digits = text_of(token);
   seam::lock_store* const locks = impl.rules().locks;
   auto* const values = locks ? locks->find<redis::guarded_values>() : nullptr;
@@ -56,7 +56,7 @@ bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_vie
                "this client keeps no guarded values; open a redis: URL with layout=string", key_,
                impl.text());
   cohort::awaited<bool> answer;
-  values->write({what, key_, digits, owner, value}, answer);
+  values->write({operation, key_, digits, owner, value}, answer);
   answer.wait_for(impl.connection(), impl.connection().driver());
   if (answer.why.code)
     base::fail(errc{answer.why.code.value()}, "write", answer.why.text, key_, impl.text());

@@ -60,9 +60,9 @@ class environment_of_linux final : public base::environment {
     return make_recording_file(terms, why);
   }
 #ifdef HOLDFAST_WITH_NETWORK
-  std::unique_ptr<base::event_loop> make_loop(base::loop_user& user, base::driven_by how,
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user& user, base::driven_by driver,
                                               const char* name) override {
-    return make_event_loop(user, how, name);
+    return make_event_loop(user, driver, name);
   }
 #endif
 };

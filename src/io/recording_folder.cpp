@@ -28,8 +28,9 @@ namespace {
 constexpr std::size_t recordings_most = 64, recordings_left = 48;
 constexpr std::string_view ending = ".recording";
 
-base::failure failed(const char* what, const std::string& path, int error) {
-  return {errc::unavailable, std::string("cannot ") + what + ' ' + path + ": " + ::strerror(error)};
+base::failure failed(const char* action, const std::string& path, int error) {
+  return {errc::unavailable,
+          std::string("cannot ") + action + ' ' + path + ": " + ::strerror(error)};
 }
 
 std::string_view setting() noexcept {

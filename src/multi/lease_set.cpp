@@ -85,13 +85,13 @@ void lease_set::release(std::error_code& ec) noexcept {
 
 void lease_set::release() {
   if (members_.empty()) lease().release();
-  auto told = detail::multi_access::details_of("release", members_);
+  auto details = detail::multi_access::details_of("release", members_);
   watch_.reset();
   std::size_t failed = 0;
   const auto ec = detail::multi_access::release(members_, &failed);
   if (!ec) return;
-  if (ec != errc::lost) told[failed].text.clear();
-  throw lock_error(ec, std::move(told[failed]));
+  if (ec != errc::lost) details[failed].text.clear();
+  throw lock_error(ec, std::move(details[failed]));
 }
 
 void lease_set::unlock() noexcept {

@@ -9,11 +9,6 @@
 
 namespace holdfast::inline v0 {
 
-const std::vector<exclusive_lockable*>& detail::multi_access::locks_of(
-    const multi_mutex& m) noexcept {
-  return m.members_;
-}
-
 void multi_mutex::check() const { detail::multi_access::refuse_none_or_twins(members_); }
 
 bool multi_mutex::lock_within(detail::wait_bound bound) {

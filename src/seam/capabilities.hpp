@@ -47,7 +47,7 @@ constexpr const char* plural_of(lock_kind k) noexcept {
 struct capabilities {
   lifetime life = lifetime::ttl;
   order queue = order::none;
-  contention_signal wanted = contention_signal::silent;
+  contention_signal contention = contention_signal::silent;
   unsigned modes = bit_of(lock_mode::exclusive);
   bool tokens = true;      // every grant has a number
   bool durable = false;    // grants and numbers outlive the process

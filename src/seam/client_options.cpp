@@ -14,8 +14,9 @@
 namespace holdfast::seam {
 namespace {
 
-[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string wants) {
-  fail(errc::bad_option, "open", std::string(what) + '=' + shown_option_value(text) + ": " + wants);
+[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string wants) {
+  fail(errc::bad_option, "open",
+       std::string(option) + '=' + shown_option_value(text) + ": " + wants);
 }
 
 struct unit {
@@ -33,9 +34,10 @@ std::string rounded(duration d) {
   return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + "ms";
 }
 
-duration within(std::string_view value, std::string_view name, duration least, duration most) {
+duration within(std::string_view value, std::string_view name, duration lowest, duration limit) {
   const duration d = parse_duration(value, name);
-  if (d < least || d > most) refuse(name, value, "give " + rounded(least) + " to " + rounded(most));
+  if (d < lowest || d > limit)
+    refuse(name, value, "give " + rounded(lowest) + " to " + rounded(limit));
   return d;
 }
 
@@ -101,21 +103,21 @@ constexpr std::array rows = {
 
 }  // namespace
 
-client_options read_client_options(const url& where, std::vector<url::option>& rest,
-                                   const open_options& how) {
+client_options read_client_options(const url& where, std::vector<url::option>& remaining,
+                                   const open_options& options) {
   client_options out;
   for (const url::option& given : where.options()) {
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const option_row& r) { return r.name == given.first; });
     if (row == rows.end()) {
-      rest.push_back(given);
+      remaining.push_back(given);
     } else {
       row->read(out, given.second, given.first);
     }
   }
-  if (how.ttl) out.ttl = *how.ttl;
-  if (how.grace) out.grace = *how.grace;
-  out.log = {how.log, how.log_context};
+  if (options.ttl) out.ttl = *options.ttl;
+  if (options.grace) out.grace = *options.grace;
+  out.log = {options.log, options.log_context};
   if (out.grace > out.ttl / 3)
     fail(errc::bad_option, "open", "grace is above a third of the ttl; lower it or raise the ttl");
   if (const auto fault = ttl_fault(out.ttl, out); !fault.empty())
@@ -131,10 +133,10 @@ std::string without_client_options(std::string_view url_text) {
       authority == out.npos ? out.npos : out.substr(0, out.find('/', authority + 2)).find('@');
   if (user != out.npos) out.erase(authority + 2, user - authority - 1);
   char before = '?';
-  for (std::string_view rest = url_text.substr(mark); !rest.empty();) {
-    rest.remove_prefix(1);
-    const std::string_view option = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(option.size());
+  for (std::string_view remaining = url_text.substr(mark); !remaining.empty();) {
+    remaining.remove_prefix(1);
+    const std::string_view option = remaining.substr(0, remaining.find('&'));
+    remaining.remove_prefix(option.size());
     const std::string_view name = option.substr(0, option.find('='));
     const auto is_of_client = [&](const option_row& row) { return row.name == name; };
     if (std::ranges::any_of(rows, is_of_client) || name == "password") continue;
@@ -149,47 +151,47 @@ std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options& 
   return {};
 }
 
-base::failure limit_fault(duration ttl, duration most) {
-  if (ttl <= most) return {};
-  return {errc::bad_option, "the ttl is longer than max-ttl, which is " + text_of(most) +
+base::failure limit_fault(duration ttl, duration limit) {
+  if (ttl <= limit) return {};
+  return {errc::bad_option, "the ttl is longer than max-ttl, which is " + text_of(limit) +
                                 "; give all clients of these servers a larger ?max-ttl="};
 }
 
-duration parse_duration(std::string_view text, std::string_view what) {
+duration parse_duration(std::string_view text, std::string_view option) {
   static constexpr auto wants = "give a number with a unit, for example 500ms, 1.5s, 2m or 1h";
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc{} || !std::isfinite(number)) refuse(what, text, wants);
+  if (error != std::errc{} || !std::isfinite(number)) refuse(option, text, wants);
   const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const auto u = std::find_if(std::begin(units), std::end(units),
                               [&](const unit& x) { return x.name == name; });
-  if (u == std::end(units)) refuse(what, text, wants);
-  if (number < 0) refuse(what, text, "it is negative");
+  if (u == std::end(units)) refuse(option, text, wants);
+  if (number < 0) refuse(option, text, "it is negative");
   const double nanoseconds = number * u->nanoseconds;
-  if (nanoseconds >= 9.2e18) refuse(what, text, "it is longer than 292 years");
+  if (nanoseconds >= 9.2e18) refuse(option, text, "it is longer than 292 years");
   return duration(std::llround(nanoseconds));
 }
 
-bool parse_bool(std::string_view text, std::string_view what) {
+bool parse_bool(std::string_view text, std::string_view option) {
   for (const std::string_view yes : {"1", "true", "yes", "on"})
     if (text == yes) return true;
   for (const std::string_view no : {"0", "false", "no", "off"})
     if (text == no) return false;
-  refuse(what, text, "give 1 or 0");
+  refuse(option, text, "give 1 or 0");
 }
 
-double parse_number(std::string_view text, std::string_view what, double least, double most) {
+double parse_number(std::string_view text, std::string_view option, double lowest, double highest) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc{} || end != text.data() + text.size() || !(number >= least) ||
-      !(number <= most)) {
+  if (error != std::errc{} || end != text.data() + text.size() || !(number >= lowest) ||
+      !(number <= highest)) {
     const auto shown = [](double x) {
       const std::string s = std::to_string(x);
       return s.substr(0, x == std::floor(x) ? s.find('.') : s.npos);
     };
-    refuse(what, text, "give a number from " + shown(least) + " to " + shown(most));
+    refuse(option, text, "give a number from " + shown(lowest) + " to " + shown(highest));
   }
   return number;
 }

@@ -51,21 +51,21 @@ inline duration worth(duration ttl, duration clock_skew) noexcept {
 // Empty, or what is wrong with a ttl of this client and the remedy.
 std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options&) noexcept;
 // The same for a backend whose leases have a limit of their own; code {}: it can be used.
-base::failure limit_fault(base::duration ttl, base::duration most);
+base::failure limit_fault(base::duration ttl, base::duration limit);
 
-// Reads the common options of the URL and returns the others in `rest`, for the backend. Throws
-// lock_error (bad_option) for an invalid value.
-client_options read_client_options(const url&, std::vector<url::option>& rest,
+// Reads the common options of the URL and returns the others in `remaining`, for the backend.
+// Throws lock_error (bad_option) for an invalid value.
+client_options read_client_options(const url&, std::vector<url::option>& remaining,
                                    const open_options& = {});
 
 // The text of a URL without these options and without the user: what identifies the store.
 std::string without_client_options(std::string_view url_text);
 
 // "1500ms", "1.5s", "2m", "1h"; a bare number is seconds. Throws lock_error (bad_option) naming
-// `what`.
-duration parse_duration(std::string_view text, std::string_view what);
-bool parse_bool(std::string_view text, std::string_view what);  // 1 0 true false yes no on off
-double parse_number(std::string_view text, std::string_view what, double least, double most);
+// `option`.
+duration parse_duration(std::string_view text, std::string_view option);
+bool parse_bool(std::string_view text, std::string_view option);  // 1 0 true false yes no on off
+double parse_number(std::string_view text, std::string_view option, double lowest, double highest);
 
 // Neither the core nor the backend knows the option.
 [[noreturn]] void refuse_unknown_option(const url&, std::string_view name,

@@ -28,8 +28,9 @@ bool own_options::time(std::string_view name, duration& to) {
   return read(name, [&](std::string_view given) { to = parse_duration(given, name); });
 }
 
-double own_options::number(std::string_view name, double otherwise, double least, double most) {
-  read(name, [&](std::string_view given) { otherwise = parse_number(given, name, least, most); });
+double own_options::number(std::string_view name, double otherwise, double lowest, double highest) {
+  read(name,
+       [&](std::string_view given) { otherwise = parse_number(given, name, lowest, highest); });
   return otherwise;
 }
 

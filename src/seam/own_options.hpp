@@ -38,7 +38,7 @@ class own_options {
   bool text(std::string_view name, std::string& to);
   bool flag(std::string_view name, bool& to);
   bool time(std::string_view name, duration& to);
-  double number(std::string_view name, double otherwise, double least, double most);
+  double number(std::string_view name, double otherwise, double lowest, double highest);
   // layout, and unsafe.
   void layout(std::string& to, const layout_choice&);
   // tls-ca, tls-cert, tls-key and tls-host. A missing file is an error of this machine, not of the

@@ -75,10 +75,10 @@ class tcp_proxy::engine {
   // stays open for the kernel when it is closed.
   void tell(const std::function<void()>& what) {
     std::unique_lock lock(mutex_);
-    told_.wait(lock, [this] { return order_ == nullptr; });
+    reported_.wait(lock, [this] { return order_ == nullptr; });
     order_ = &what;
     ::eventfd_write(bell_, 1);
-    told_.wait(lock, [&] { return order_ != &what; });
+    reported_.wait(lock, [&] { return order_ != &what; });
   }
 
   void set(std::size_t d, const flow& f, applies_to whom) {
@@ -159,7 +159,7 @@ class tcp_proxy::engine {
   int listener_, port_ = 0;
   const int bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::mutex mutex_;  // over order_; all else is the thread's own
-  std::condition_variable told_;
+  std::condition_variable reported_;
   const std::function<void()>* order_ = nullptr;
   bool stopping_ = false, cut_ = false;
   std::array<std::shared_ptr<const flow>, directions> rules_;
@@ -205,7 +205,7 @@ void tcp_proxy::engine::obey() {
   if (!order_) return;
   (*order_)();
   order_ = nullptr;
-  told_.notify_all();
+  reported_.notify_all();
 }
 
 void tcp_proxy::engine::run() {

@@ -140,16 +140,16 @@ void process::end_input() {
 void process::signal(int number) const { ::kill(pid_, number); }
 
 ending process::wait() {
-  if (waited_) return how_;
+  if (waited_) return ending_;
   int status = 0;
   waited_ = eventually([&] {
     if (terminal_ >= 0) out();  // a full terminal would stop it
     return ::waitpid(pid_, &status, WNOHANG) == pid_;
   });
   if (!waited_) std::cerr << "it does not end: " << hang_report(pid_) << "it wrote: " << err();
-  if (waited_ && WIFEXITED(status)) how_.code = WEXITSTATUS(status);
-  if (waited_ && WIFSIGNALED(status)) how_.signal = WTERMSIG(status);
-  return how_;
+  if (waited_ && WIFEXITED(status)) ending_.code = WEXITSTATUS(status);
+  if (waited_ && WIFSIGNALED(status)) ending_.signal = WTERMSIG(status);
+  return ending_;
 }
 
 pid_t process::foreground_group() const { return ::tcgetpgrp(terminal_); }

@@ -54,7 +54,7 @@ class process {
   pid_t pid_ = -1;
   std::size_t read_ = 0;
   mutable std::string shown_;
-  ending how_;
+  ending ending_;
   bool waited_ = false;
 };
 

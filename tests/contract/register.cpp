@@ -14,14 +14,14 @@ namespace {
 class contract_case final : public ::testing::Test {
  public:
   contract_case(const behaviour& what, const subject_under_test& on, place where, mode as)
-      : what_(what), on_(on), where_(where), mode_(as) {}
+      : behaviour_(what), on_(on), where_(where), mode_(as) {}
 
   void TestBody() override {
-    const auto obstacle = not_applicable(what_, on_);
+    const auto obstacle = not_applicable(behaviour_, on_);
     if (!obstacle.empty()) GTEST_SKIP() << "not applicable: " << obstacle;
     const std::string_view missing = on_.is_missing ? on_.is_missing() : std::string_view();
     if (!missing.empty()) GTEST_SKIP() << missing;
-    const expected_failure* const expected = failure_expected_of(what_, mode_, on_);
+    const expected_failure* const expected = failure_expected_of(behaviour_, mode_, on_);
     if (!expected) return play();
     std::string failure;
     for (int plays = 0; failure.empty() && plays < expected->plays_max; ++plays)
@@ -34,10 +34,10 @@ class contract_case final : public ::testing::Test {
  private:
   void play() {
     fixture here(on_, where_, mode_);
-    what_.play(here);
+    behaviour_.play(here);
   }
 
-  const behaviour& what_;
+  const behaviour& behaviour_;
   const subject_under_test& on_;
   place where_;
   mode mode_;

@@ -14,7 +14,7 @@ inline namespace HOLDFAST_API v0 {
 namespace detail {
 
 struct async_acquire_beginning {
-  lock_mode how;
+  lock_mode mode;
   wait_bound bound;
   kept_options options;
 
@@ -24,19 +24,19 @@ struct async_acquire_beginning {
     const auto client = client_of(*from);
     entry->start({&client, 1}, [&](bool may_be_withdrawn) {
       return options.with_call(bound, [&](const acquire_call& c) {
-        return acquire_of(*from, how, c, may_be_withdrawn, entry);
+        return acquire_of(*from, mode, c, may_be_withdrawn, entry);
       });
     });
   }
 };
 
 template <class... Token>
-auto start_acquire_as(lock_mode how, const lockable_base& from, wait_bound b,
+auto start_acquire_as(lock_mode mode, const lockable_base& from, wait_bound b,
                       const acquire_options* o, Token&&... given) {
   auto&& token = token_of(given...);
   using type = decltype(token);
   return boost::asio::async_initiate<type, void(boost::system::error_code, lease)>(
-      async_acquire_beginning{how, b, kept_options(o)}, token, &from);
+      async_acquire_beginning{mode, b, kept_options(o)}, token, &from);
 }
 
 template <lock_mode mode, class... Token>

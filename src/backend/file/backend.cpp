@@ -18,7 +18,7 @@ namespace {
 constexpr seam::capabilities abilities{
     .life = seam::lifetime::process,
     .queue = seam::order::none,
-    .wanted = seam::contention_signal::poll,
+    .contention = seam::contention_signal::poll,
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
              seam::bit_of(lock_mode::permit),
     .tokens = true,

@@ -53,30 +53,30 @@ file_claim::~file_claim() {
 }
 
 // Sets what the claim's records say. False, with trouble_ set: the request is not possible.
-bool file_claim::describe(const seam::acquire_request& how) {
-  const bool counts = how.mode == lock_mode::permit;
-  const kind as{how.mode, counts ? how.permits : 0, counts ? how.total_permits : 0};
+bool file_claim::describe(const seam::acquire_request& request) {
+  const bool counts = request.mode == lock_mode::permit;
+  const kind as{request.mode, counts ? request.permits : 0, counts ? request.total_permits : 0};
   if (counts && (as.permits == 0 || as.permits > as.of || as.of > permits_max)) {
     trouble_ = {errc::bad_option, "request at least one permit, and at most the total"};
     return false;
   }
-  if (how.mode != lock_mode::exclusive && place_.remote()) {
+  if (request.mode != lock_mode::exclusive && place_.remote()) {
     trouble_ = {errc::unsupported, "a lock in " + place_.path() +
                                        " cannot be shared: on a network file system the kernel "
                                        "makes one lock of two; name a local directory"};
     return false;
   }
-  if (how.note == note_ && as == as_) return true;
-  note_ = how.note;
+  if (request.note == note_ && as == as_) return true;
+  note_ = request.note;
   as_ = as;
   text_.describe(name_, me_.host, note_, me_.pid, me_.client, as_);
   return true;
 }
 
-void file_claim::start(const seam::acquire_request& how, bool behind) {
-  if (!describe(how)) return sink_.on_refused(trouble_);
+void file_claim::start(const seam::acquire_request& asked, bool behind) {
+  if (!describe(asked)) return sink_.on_refused(trouble_);
   may_pass_ = false;
-  const recipe::request request{how.one_attempt, behind, file_.is_open(), as_};
+  const recipe::request request{asked.one_attempt, behind, file_.is_open(), as_};
   const action next = carry_out(recipe_.acquire(request), nullptr);
   if (next == action::wait) return enqueue();
   deliver(next);
@@ -157,22 +157,22 @@ event file_claim::of(lock_file::attempt a) {
 }
 
 event file_claim::try_lock() {
-  return of(as_.how == lock_mode::exclusive ? file_.try_lock() : file_.try_share());
+  return of(as_.mode == lock_mode::exclusive ? file_.try_lock() : file_.try_share());
 }
 
 event file_claim::try_unprobed() {
-  const event e = of(file_.try_unprobed(as_.how != lock_mode::exclusive));
+  const event e = of(file_.try_unprobed(as_.mode != lock_mode::exclusive));
   return e == event::busy && is_another_kind() ? event::another : e;
 }
 
 // Called for a lock that was found busy. For permits only an exclusive holder makes it busy, and
 // its record says so a moment after it has the lock.
 bool file_claim::is_another_kind() {
-  if (as_.how == lock_mode::permit) {
+  if (as_.mode == lock_mode::permit) {
     trouble_ = another_kind({}, as_);
     return file_.was_exclusive();
   }
-  if (as_.how == lock_mode::shared) return false;
+  if (as_.mode == lock_mode::shared) return false;
   const auto held = file_.shared_by_others();
   if (!held || held->of == as_.of) return false;
   trouble_ = another_kind(*held, as_);
@@ -186,7 +186,7 @@ action file_claim::look() {
     trouble_ = file_.trouble();
     return recipe_.on(event::failed);
   }
-  if (as_.how != lock_mode::exclusive) {
+  if (as_.mode != lock_mode::exclusive) {
     seen->taken = file_.bytes().next_taken(0).count > 0;
     seen->others_first = !may_pass_ && others_come_first();
     trouble_ = another_kind(seen->as, as_);  // used only if the recipe finds that it is one
@@ -217,16 +217,17 @@ void file_claim::renew(base::duration, std::uint32_t ticket) {
 
 void file_claim::release(const seam::successor* next) {
   file_claim* const successor = next ? static_cast<file_claim*>(next->who) : nullptr;
-  const seam::acquire_request how = next ? next->request : seam::acquire_request{};
+  const seam::acquire_request request = next ? next->request : seam::acquire_request{};
   const std::int64_t number = recipe_.number();
   // Announced before anybody else can hold the lock, so that the next holder sees the waiter.
-  if (successor && !how.one_attempt && successor->describe(how)) successor->announce_early();
+  if (successor && !request.one_attempt && successor->describe(request))
+    successor->announce_early();
   deliver(carry_out(recipe_.on(event::release), nullptr));
   // Waiters outside were queued for this release: if this client took the lock straight back, they
   // would starve.
   if (!successor) return;
   successor->released_ = number;
-  successor->start(how, true);
+  successor->start(request, true);
 }
 
 // A lock that was opened once may never be used again: its files are removed. One that is used
@@ -238,11 +239,11 @@ void file_claim::close_file() noexcept {
 }
 
 // The sink is called last, and nothing of this claim is accessed afterwards: it may be gone.
-void file_claim::deliver(action what) {
+void file_claim::deliver(action doing) {
   withdraw();
-  if (what == action::grant) return sink_.on_granted({.number = recipe_.number()});
+  if (doing == action::grant) return sink_.on_granted({.number = recipe_.number()});
   if (files_.open_count() > idle_files_max) close_file();
-  if (what == action::refuse)
+  if (doing == action::refuse)
     return sink_.on_refused(refusal(recipe_.why(), file_.path(), trouble_));
   if (stopping_ == stopping::closed)
     return sink_.on_refused({errc::closed, "the client was closed"});
@@ -278,8 +279,8 @@ event file_claim::wait(interrupter& thread) {
     trouble_ = {errc::unavailable, "cannot wait for the lock: " + why_no_timer(thread.error())};
     return event::failed;
   }
-  if (as_.how != lock_mode::exclusive) released_ = 0;
-  switch (as_.how) {
+  if (as_.mode != lock_mode::exclusive) released_ = 0;
+  switch (as_.mode) {
     case lock_mode::shared: return wait_to_share(thread);
     case lock_mode::permit: return wait_for_permits(thread);
     case lock_mode::exclusive: break;
@@ -310,7 +311,7 @@ event file_claim::wait_alone(interrupter& thread) {
 
 // Two claims that check at the same time take each other for a waiter: hence the repetition.
 bool file_claim::others_come_first() {
-  if (as_.how == lock_mode::permit) return !first_in_line_ && file_.bytes().has_announced();
+  if (as_.mode == lock_mode::permit) return !first_in_queue_ && file_.bytes().has_announced();
   for (int i = 0; i < looks_max; ++i) {
     if (!file_.waiters().others_wait()) return false;
     ::sched_yield();
@@ -358,17 +359,17 @@ event file_claim::wait_for_permits(interrupter& thread) {
   int free_ticks = 0;
   while (may_block(thread)) {
     announce_here();
-    if (first_in_line_) {
+    if (first_in_queue_) {
       notice_.wait();
       if (!may_block(thread)) break;
       if (const event e = try_for_permits(); e != event::busy) return e;
       continue;
     }
     tick(thread, true);
-    const auto came = file_.bytes().await_line();
+    const auto came = file_.bytes().await_queue();
     if (came == holder_bytes::outcome::done) {
       tick(thread, false);
-      first_in_line_ = true;
+      first_in_queue_ = true;
       notice_.listen(file_.get());
       if (const event e = try_for_permits(); e != event::busy) return e;
       continue;
@@ -397,7 +398,7 @@ event file_claim::guard(interrupter* blocks) {
 }
 
 void file_claim::announce_early() {
-  if (as_.how == lock_mode::exclusive) {
+  if (as_.mode == lock_mode::exclusive) {
     announced_ = file_.waiters().announce_at_once();
   } else if (file_.is_open()) {
     announce_here();
@@ -411,14 +412,14 @@ void file_claim::announce_here() noexcept {
 void file_claim::withdraw() noexcept {
   if (std::exchange(announced_, false)) file_.waiters().withdraw();
   if (std::exchange(announced_here_, false)) file_.bytes().withdraw();
-  if (!std::exchange(first_in_line_, false)) return;
-  file_.bytes().leave_line();
+  if (!std::exchange(first_in_queue_, false)) return;
+  file_.bytes().leave_queue();
   notice_.stop_listening();
 }
 
 // The locks on the file are gone with it.
 void file_claim::forget_file() noexcept {
-  announced_ = announced_here_ = first_in_line_ = false;
+  announced_ = announced_here_ = first_in_queue_ = false;
   notice_.stop_listening();
 }
 

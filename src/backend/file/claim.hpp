@@ -28,7 +28,7 @@ class file_claim final : public seam::claim, private blocking_job {
              seam::claim_sink&);
   ~file_claim() override;
 
-  void acquire(const seam::acquire_request& how) override { start(how, false); }
+  void acquire(const seam::acquire_request& request) override { start(request, false); }
   void cancel() override;
   void renew(base::duration ttl, std::uint32_t ticket) override;
   void release(const seam::successor* next) override;
@@ -87,7 +87,7 @@ class file_claim final : public seam::claim, private blocking_job {
   action decided_ = action::end;
   bool announced_ = false;       // as a waiter for the exclusive lock
   bool announced_here_ = false;  // in the lock file, as a waiter for a share or for permits
-  bool first_in_line_ = false;   // of the waiters for permits
+  bool first_in_queue_ = false;  // of the waiters for permits
   bool may_pass_ = false;        // waiters that came before
   release_notice notice_;
   std::int64_t released_ = 0;  // number that another claim of this client has just released

@@ -14,7 +14,7 @@ namespace {
 constexpr off_t first_byte = off_t{1} << 40;  // behind everything the file may contain
 constexpr off_t holders_end = first_byte + permits_max;
 constexpr off_t guard_byte = holders_end;
-constexpr off_t line = guard_byte + 1;
+constexpr off_t queue_byte = guard_byte + 1;
 constexpr off_t announced = guard_byte + 2;
 
 struct flock bytes(short type, off_t from, off_t count) noexcept {
@@ -32,9 +32,9 @@ holder_bytes::outcome outcome_of(int result) noexcept {
   return errno == EINTR ? holder_bytes::outcome::interrupted : holder_bytes::outcome::failed;
 }
 
-holder_bytes::outcome set(int fd, int how, short type, off_t from, off_t count) noexcept {
+holder_bytes::outcome set(int fd, int command, short type, off_t from, off_t count) noexcept {
   struct flock f = bytes(type, from, count);
-  return outcome_of(::fcntl(fd, how, &f));
+  return outcome_of(::fcntl(fd, command, &f));
 }
 
 // A lock of another open file description that conflicts with a write lock there.
@@ -64,11 +64,13 @@ holder_bytes::outcome holder_bytes::await_guard() noexcept {
 }
 void holder_bytes::leave_guard() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, guard_byte, 1); }
 
-holder_bytes::outcome holder_bytes::await_line() noexcept {
-  return set(fd_, F_OFD_SETLKW, F_WRLCK, line, 1);
+holder_bytes::outcome holder_bytes::await_queue() noexcept {
+  return set(fd_, F_OFD_SETLKW, F_WRLCK, queue_byte, 1);
 }
-void holder_bytes::leave_line() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, line, 1); }
-bool holder_bytes::has_line() const noexcept { return conflicting_lock(fd_, line, 1).has_value(); }
+void holder_bytes::leave_queue() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, queue_byte, 1); }
+bool holder_bytes::has_queue() const noexcept {
+  return conflicting_lock(fd_, queue_byte, 1).has_value();
+}
 
 bool holder_bytes::announce() noexcept {
   return set(fd_, F_OFD_SETLK, F_RDLCK, announced, 1) == outcome::done;

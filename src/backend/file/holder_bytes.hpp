@@ -10,7 +10,7 @@
 //   holders    one byte for each reader, or for each permit of a semaphore, write-locked by its
 //              holder; the lowest free ones, so that a semaphore is full when all are taken
 //   guard      write-locked for the moment in which a claim joins
-//   line       write-locked by the first waiter for permits; the others wait for this byte, so that
+//   queue      write-locked by the first waiter for permits; the others wait for this byte, so that
 //              small requests do not overtake a large one
 //   announced  read-locked by waiting readers and waiters for permits, for holders to see
 #pragma once
@@ -35,9 +35,9 @@ class holder_bytes {
   outcome await_guard() noexcept;
   void leave_guard() noexcept;
 
-  outcome await_line() noexcept;
-  void leave_line() noexcept;
-  bool has_line() const noexcept;  // another claim has it
+  outcome await_queue() noexcept;
+  void leave_queue() noexcept;
+  bool has_queue() const noexcept;  // another claim has it
 
   bool announce() noexcept;
   void withdraw() noexcept;

@@ -91,7 +91,7 @@ class prober {
       found.pid = r->pid;
       found.held_for = std::max(std::chrono::milliseconds{},
                                 std::chrono::floor<std::chrono::milliseconds>(wall_ - r->since));
-      if (bytes_taken > 0) found.mode = r->as.how;
+      if (bytes_taken > 0) found.mode = r->as.mode;
       if (found.mode == lock_mode::permit) {
         found.permits = bytes_taken;
         found.total_permits = r->as.of;

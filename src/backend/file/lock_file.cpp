@@ -23,8 +23,8 @@ namespace {
 constexpr std::chrono::milliseconds look_through_every{10};
 constexpr int openings_max = 100;
 
-lock_file::attempt flocked(int fd, int how) noexcept {
-  if (::flock(fd, how) == 0) return lock_file::attempt::locked;
+lock_file::attempt flocked(int fd, int operation) noexcept {
+  if (::flock(fd, operation) == 0) return lock_file::attempt::locked;
   if (errno == EWOULDBLOCK) return lock_file::attempt::busy;
   return errno == EINTR ? lock_file::attempt::interrupted : lock_file::attempt::failed;
 }
@@ -32,8 +32,8 @@ lock_file::attempt flocked(int fd, int how) noexcept {
 // fstat(2) without the times: querying them makes the next write record the time to the nanosecond
 // and the file system journal it, which costs as much as the write itself.
 bool looked(int fd, const char* name, struct statx& out) noexcept {
-  const int how = AT_SYMLINK_NOFOLLOW | (*name == '\0' ? AT_EMPTY_PATH : 0);
-  return ::statx(fd, name, how, STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE, &out) == 0;
+  const int flags = AT_SYMLINK_NOFOLLOW | (*name == '\0' ? AT_EMPTY_PATH : 0);
+  return ::statx(fd, name, flags, STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE, &out) == 0;
 }
 
 dev_t device_of(const struct statx& st) noexcept {
@@ -248,12 +248,12 @@ bool lock_file::write(const record_text& record) {
 
 bool lock_file::was_exclusive() {
   const auto found = read_unlocked();
-  return found && found->as.how == lock_mode::exclusive;
+  return found && found->as.mode == lock_mode::exclusive;
 }
 
 std::optional<kind> lock_file::shared_by_others() {
   const auto found = read_unlocked();
-  if (!found || found->as.how == lock_mode::exclusive) return {};
+  if (!found || found->as.mode == lock_mode::exclusive) return {};
   if (!bytes().next_taken(0)) return {};
   return found->as;
 }
@@ -277,7 +277,7 @@ lock_file::attempt lock_file::guard(bool blocks) {
 // range or several: all or none.
 lock_file::attempt lock_file::claim_bytes(const kind& as) {
   holder_bytes all = bytes();
-  const bool reads = as.how == lock_mode::shared;
+  const bool reads = as.mode == lock_mode::shared;
   const std::uint32_t end = reads ? permits_max : as.of;
   std::uint32_t wanted = reads ? 1 : as.permits;
   bytes_.clear();
@@ -298,11 +298,11 @@ lock_file::attempt lock_file::claim_bytes(const kind& as) {
   return attempt::locked;
 }
 
-bool lock_file::mark(const record_text& who) {
+bool lock_file::mark(const record_text& text) {
   struct stat before;
   if (::fstat(fd_.get(), &before) != 0) return fail("examine the lock file", errno);
   for (const holder_bytes::range& r : bytes_) {
-    if (write_at(record_of_byte(r.first), who)) continue;
+    if (write_at(record_of_byte(r.first), text)) continue;
     const int error = errno;
     if (::ftruncate(fd_.get(), before.st_size) != 0) return fail("clear the lock file", errno);
     return fail("write the lock file", error);
@@ -317,7 +317,7 @@ void lock_file::release_bytes() noexcept {
   bytes_.clear();
   holder_bytes all = bytes();
   all.leave();
-  if (frees && all.has_line()) release_notice::notify(fd_.get());
+  if (frees && all.has_queue()) release_notice::notify(fd_.get());
 }
 
 }  // namespace holdfast::file

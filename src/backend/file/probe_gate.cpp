@@ -12,10 +12,10 @@ namespace holdfast::file {
 namespace {
 
 // Retries briefly: a probe takes a few microseconds.
-bool lock_briefly(int fd, int how) noexcept {
+bool lock_briefly(int fd, int operation) noexcept {
   bool locked = false;
   retry_briefly([&] {
-    locked = ::flock(fd, how | LOCK_NB) == 0;
+    locked = ::flock(fd, operation | LOCK_NB) == 0;
     return locked || (errno != EWOULDBLOCK && errno != EINTR);
   });
   return locked;

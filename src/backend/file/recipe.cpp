@@ -27,9 +27,9 @@ std::int64_t least_number(const observation& seen) noexcept {
   return seen.what == content::empty && planted(mutant::floor_forgotten) ? 0 : seen.number;
 }
 
-action recipe::go(state next, action what) noexcept {
+action recipe::go(state next, action doing) noexcept {
   state_ = next;
-  return what;
+  return doing;
 }
 
 action recipe::refuse_unlocked(reason why) noexcept {
@@ -113,9 +113,9 @@ action recipe::step_back(reason why) noexcept {
 }
 
 action recipe::looked_together(const observation& seen) noexcept {
-  const bool shares = request_.as.how == lock_mode::shared;
+  const bool shares = request_.as.mode == lock_mode::shared;
   const bool others =
-      seen.taken && seen.what == content::record && seen.as.how != lock_mode::exclusive;
+      seen.taken && seen.what == content::record && seen.as.mode != lock_mode::exclusive;
   if (others && seen.as.of != request_.as.of) return refuse_locked(reason::another_kind);
   // A single attempt on a free lock is admitted: it delays waiters only briefly.
   const bool waits = seen.others_first && (seen.taken || !request_.one_attempt);
@@ -134,7 +134,7 @@ action recipe::on_together(event e) noexcept {
     case state::trying:
       if (e == event::locked) return go(state::guarding, action::guard);
       // The exclusive holder may only be removing the file, or inspecting it.
-      if (request_.one_attempt || request_.as.how == lock_mode::permit)
+      if (request_.one_attempt || request_.as.mode == lock_mode::permit)
         return go(state::retrying_unprobed, action::try_unprobed);
       return go(state::waiting, action::wait);
     case state::retrying_unprobed:

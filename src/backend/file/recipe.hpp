@@ -183,7 +183,7 @@ class recipe {
   reason why() const noexcept { return why_; }              // for refuse
 
  private:
-  bool alone() const noexcept { return request_.as.how == lock_mode::exclusive; }
+  bool alone() const noexcept { return request_.as.mode == lock_mode::exclusive; }
   action looked_together(const observation&) noexcept;
   action on_together(event) noexcept;
   action step_back(reason) noexcept;

@@ -96,14 +96,14 @@ bool has_frame(const char* text, const field& f) noexcept {
   return std::memcmp(text + f.at, f.key.data(), key_bytes) == 0 && text[f.end() - 1] == '\n';
 }
 
-// The value of the line `key` at the start of `rest`; removes that line.
-std::optional<std::string_view> take_line(std::string_view& rest, std::string_view key,
+// The value of the line `key` at the start of `remaining`; removes that line.
+std::optional<std::string_view> take_line(std::string_view& remaining, std::string_view key,
                                           std::size_t bytes_max) noexcept {
-  const std::size_t end = rest.find('\n');
-  if (end == rest.npos || !rest.starts_with(key)) return {};
-  const std::string_view value = rest.substr(key_bytes, end - key_bytes);
+  const std::size_t end = remaining.find('\n');
+  if (end == remaining.npos || !remaining.starts_with(key)) return {};
+  const std::string_view value = remaining.substr(key_bytes, end - key_bytes);
   if (value.size() > bytes_max || std::any_of(value.begin(), value.end(), control)) return {};
-  rest.remove_prefix(end + 1);
+  remaining.remove_prefix(end + 1);
   return value;
 }
 
@@ -114,7 +114,7 @@ std::optional<std::uint32_t> count_of(std::string_view text) noexcept {
 }
 
 std::optional<kind> parse_kind(std::string_view text) noexcept {
-  if (text == "shared") return kind{.how = lock_mode::shared};
+  if (text == "shared") return kind{.mode = lock_mode::shared};
   constexpr std::string_view between = " of ";
   const std::size_t at = text.find(between);
   if (at == text.npos) return {};
@@ -127,7 +127,7 @@ std::optional<kind> parse_kind(std::string_view text) noexcept {
 char* put_kind(char* at, const kind& as) noexcept {
   const auto put = [&at](std::string_view text) { at = std::copy(text.begin(), text.end(), at); };
   put("as      ");
-  if (as.how == lock_mode::shared) {
+  if (as.mode == lock_mode::shared) {
     put("shared");
   } else {
     at = std::to_chars(at, at + kind_bytes_max, std::min(as.permits, permits_max)).ptr;
@@ -185,15 +185,15 @@ void record_text::describe(std::string_view name, std::string_view host, std::st
   put_hex(t + client_field.value(), client);
 
   char* at = t + texts_at;
-  const auto put_line = [&at](std::string_view key, std::string_view value, std::size_t most) {
+  const auto put_line = [&at](std::string_view key, std::string_view value, std::size_t limit) {
     at = std::copy(key.begin(), key.end(), at);
-    for (const char c : value.substr(0, most)) *at++ = control(c) ? '?' : c;
+    for (const char c : value.substr(0, limit)) *at++ = control(c) ? '?' : c;
     *at++ = '\n';
   };
   put_line("name    ", name, 512);
   put_line("host    ", host, host_bytes_max);
   put_line("note    ", note, 256);
-  if (as.how != lock_mode::exclusive) put_kind(at, as);
+  if (as.mode != lock_mode::exclusive) put_kind(at, as);
   as_ = as;
 }
 

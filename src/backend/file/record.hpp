@@ -36,7 +36,7 @@ inline constexpr std::size_t host_bytes_max = 64;  // HOST_NAME_MAX of Linux
 inline constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;
 
 struct kind {  // the mode in which the lock is held
-  lock_mode how = lock_mode::exclusive;
+  lock_mode mode = lock_mode::exclusive;
   std::uint32_t permits = 0, of = 0;  // of a semaphore: at most permits_max
   bool operator==(const kind&) const noexcept = default;
 };

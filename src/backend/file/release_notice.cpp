@@ -65,8 +65,8 @@ void release_notice::wait() noexcept {
 }
 
 void release_notice::drain() noexcept {
-  alignas(struct inotify_event) char told[4096];
-  while (::read(fd_.get(), told, sizeof told) > 0) {}
+  alignas(struct inotify_event) char events[4096];
+  while (::read(fd_.get(), events, sizeof events) > 0) {}
 }
 
 void release_notice::notify(int lock_file) noexcept { ::futimens(lock_file, nullptr); }

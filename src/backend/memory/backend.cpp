@@ -12,7 +12,7 @@ namespace {
 constexpr seam::capabilities abilities_with_ttl{
     .life = seam::lifetime::ttl,
     .queue = seam::order::fifo,
-    .wanted = seam::contention_signal::push,
+    .contention = seam::contention_signal::push,
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
              seam::bit_of(lock_mode::permit),
     .tokens = true,

@@ -5,17 +5,17 @@
 
 namespace holdfast::memory {
 
-void claim_details::keep(const seam::acquire_request& how) {
-  if (how.mode == lock_mode::exclusive && !how.group) {
+void claim_details::keep(const seam::acquire_request& request) {
+  if (request.mode == lock_mode::exclusive && !request.group) {
     if (all_) all_.reset();
     return;
   }
-  const bool of_permits = how.mode == lock_mode::permit;
+  const bool of_permits = request.mode == lock_mode::permit;
   if (!all_) all_ = std::make_unique<fields>();
-  all_->mode = how.mode;
-  all_->permits = of_permits ? how.permits : 0;
-  all_->total_permits = of_permits ? how.total_permits : 0;
-  all_->group = how.group;
+  all_->mode = request.mode;
+  all_->permits = of_permits ? request.permits : 0;
+  all_->total_permits = of_permits ? request.total_permits : 0;
+  all_->group = request.group;
 }
 
 bool claim_details::is_valid() const noexcept {
@@ -200,8 +200,8 @@ void group_request::hand_out(time_point sent, Each each) {
 }
 
 // Keeps the lock's entry while it exists.
-orphan::orphan(memory_layout& home, entry& lock, const owner_id& who, time_point end) noexcept
-    : claims::orphan(end), home_(home), lock_(lock), who_(who) {
+orphan::orphan(memory_layout& home, entry& lock, const owner_id& owner, time_point end) noexcept
+    : claims::orphan(end), home_(home), lock_(lock), owner_(owner) {
   ++lock_.references;
 }
 
@@ -214,7 +214,7 @@ orphan::~orphan() {
 claims::withdrawal orphan::withdraw(time_point now) {
   request r;
   r.what = operation::leave;
-  r.who = who_;
+  r.who = owner_;
   r.sent = now;
   return home_.over().submit(*this, lock_, r, now) ? claims::withdrawal::done
                                                    : claims::withdrawal::may_be_lost;

@@ -49,7 +49,7 @@ using claim = claims::store_claim<memory_protocol>;
 
 // One that is left at the store.
 struct orphan final : claims::orphan, reply_handler {
-  orphan(memory_layout& home, entry& lock, const owner_id& who, time_point end) noexcept;
+  orphan(memory_layout& home, entry& lock, const owner_id& owner, time_point end) noexcept;
   ~orphan();
   claims::withdrawal withdraw(time_point now);
   void on_reply(const reply&, time_point now, event_queue&) override;
@@ -60,7 +60,7 @@ struct orphan final : claims::orphan, reply_handler {
  private:
   memory_layout& home_;
   entry& lock_;
-  const owner_id who_;
+  const owner_id owner_;
 };
 
 // The requests of a whole group, in one message. A member that leaves while it is under way breaks
@@ -152,17 +152,17 @@ class memory_layout {
 
 static_assert(claims::store_of<memory_layout, claim>);
 
-inline request memory_layout::request_of(const claim& c, operation what, time_point now) {
-  request r = c.recipe().to_send(what, now);
+inline request memory_layout::request_of(const claim& c, operation op, time_point now) {
+  request r = c.recipe().to_send(op, now);
   r.who = c.who;
   r.ticket = c.ticket();
   return r;
 }
 
-inline std::optional<reply> memory_layout::submit(claim& c, operation what, time_point now,
+inline std::optional<reply> memory_layout::submit(claim& c, operation op, time_point now,
                                                   event_queue&) {
-  request r = request_of(c, what, now);
-  const bool is_plain = what != operation::acquire || (!c.details && c.note().empty());
+  request r = request_of(c, op, now);
+  const bool is_plain = op != operation::acquire || (!c.details && c.note().empty());
   std::optional<reply> answered =
       is_plain ? transport_.submit(c, *c.lock, r, now) : submit_with_details(c, r, now);
   if (answered && answered->what == reply::verdict::mismatch)

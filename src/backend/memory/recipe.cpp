@@ -28,9 +28,9 @@ effects sleep_until_lapse(duration lapse, time_point now) noexcept {
 
 }  // namespace
 
-effects recipe::acquire(const seam::acquire_request& how, time_point now,
+effects recipe::acquire(const seam::acquire_request& request, time_point now,
                         const timing& t) noexcept {
-  begin(how);
+  begin(request);
   ++epoch_;
   if (!t.runs_out) ttl_ = forever;
   surely_over_ = {};
@@ -61,9 +61,9 @@ effects recipe::release(time_point now, const timing& t) noexcept {
   return leave(state::releasing, now, t);
 }
 
-request recipe::to_send(operation what, time_point now) const noexcept {
+request recipe::to_send(operation op, time_point now) const noexcept {
   request r;
-  r.what = what;
+  r.what = op;
   r.one_attempt = one_attempt_;
   r.shares = is_downgraded_;
   r.epoch = epoch_;
@@ -100,15 +100,14 @@ effects recipe::leave(state next, time_point now, const timing& t) noexcept {
 }
 
 // Repeated after an eighth of the op-timeout, then after twice as long each time.
-effects recipe::question(operation what, time_point now, time_point until,
-                         const timing& t) noexcept {
-  const bool waits = what == operation::acquire && !one_attempt_;
+effects recipe::question(operation op, time_point now, time_point until, const timing& t) noexcept {
+  const bool waits = op == operation::acquire && !one_attempt_;
   const duration pause = std::min(t.op_timeout / 8 * (1 << std::min<int>(attempts_, 20)),
                                   waits ? std::max<duration>(t.op_timeout, 1ms)
                                         : std::max(back_off_max, t.op_timeout));
   claims::count_up(attempts_);
   effects out;
-  out.send = what;
+  out.send = op;
   out.sleeps = true;
   out.wake = std::min(saturating_add(now, pause), until);
   out.spread = std::min(pause / 8, until - out.wake);

@@ -97,9 +97,9 @@ void store::remove(push_target& p) noexcept {
   if (p.after_) p.after_->before_ = p.before_;
 }
 
-push_target* store::find(const entry& e, const owner_id& who) noexcept {
+push_target* store::find(const entry& e, const owner_id& owner) noexcept {
   push_target* p = e.first_push_target;
-  while (p && p->who != who) p = p->after_;
+  while (p && p->who != owner) p = p->after_;
   return p;
 }
 
@@ -220,7 +220,7 @@ bool store::admits(entry& e, const request& r, const request_details& p, time_po
   }
   enqueue(e, r, p, out);
   answer.what = reply::verdict::queued;
-  answer.first = e.more->first_in_line(r.who);
+  answer.first = e.more->first_in_queue(r.who);
   if (answer.first) e.more->notified_first = r.who;
   answer.lapse = earliest_lapse(e, now) - now;
   return false;
@@ -298,11 +298,11 @@ void store::settle(entry& e, time_point now, base::environment& env, push_list& 
   }
 }
 
-void store::hold(entry& e, owner_id who, const request_details& p, time_point now,
+void store::hold(entry& e, owner_id owner, const request_details& p, time_point now,
                  duration how_long, base::environment& env) {
   const time_point lapses = base::saturating_add(now, how_long);
   if (p.mode == lock_mode::exclusive) {
-    e.holder = who;
+    e.holder = owner;
     e.number = next_number(now, env);
     e.since = now;
     e.lapses = lapses;
@@ -320,7 +320,7 @@ void store::hold(entry& e, owner_id who, const request_details& p, time_point no
   all.total_permits = p.total_permits;
   const bool stays =
       planted(p.total_permits == 0 ? mutant::zombie_reader : mutant::permit_lost_with_holder);
-  all.members.push_back({who, e.number, p.permits, now, stays ? base::never : lapses, p.note});
+  all.members.push_back({owner, e.number, p.permits, now, stays ? base::never : lapses, p.note});
 }
 
 // None is granted unless all can be. Grants to an earlier copy of the same request stay.
@@ -372,14 +372,14 @@ bool store::break_lock(std::string_view name, const holder_seen& seen, time_poin
   return taken;
 }
 
-member* contenders::find(const owner_id& who) noexcept {
+member* contenders::find(const owner_id& owner) noexcept {
   const auto found =
-      std::find_if(members.begin(), members.end(), [&](const member& m) { return m.who == who; });
+      std::find_if(members.begin(), members.end(), [&](const member& m) { return m.who == owner; });
   return found == members.end() ? nullptr : &*found;
 }
 
-bool contenders::remove(const owner_id& who) noexcept {
-  return std::erase_if(members, [&](const member& m) { return m.who == who; }) > 0;
+bool contenders::remove(const owner_id& owner) noexcept {
+  return std::erase_if(members, [&](const member& m) { return m.who == owner; }) > 0;
 }
 
 void contenders::remove_lapsed(time_point now) {

@@ -40,11 +40,11 @@ struct contenders {
   std::vector<member> members;
   std::uint32_t total_permits = 0;  // of the members' semaphore; 0: they are readers
 
-  member* find(const owner_id& who) noexcept;
-  bool remove(const owner_id& who) noexcept;  // from the members
+  member* find(const owner_id& owner) noexcept;
+  bool remove(const owner_id& owner) noexcept;  // from the members
   void remove_lapsed(time_point now);
-  bool first_in_line(const owner_id& who) const noexcept {
-    return !queue.empty() && queue.front().who == who;
+  bool first_in_queue(const owner_id& owner) const noexcept {
+    return !queue.empty() && queue.front().who == owner;
   }
   // Whether there is room beside the members.
   bool fits(const request_details&) const noexcept;
@@ -93,8 +93,8 @@ class push_list {
     push_target* to;
     push what;
   };
-  void add(push_target* to, push::hint what, const owner_id& who, duration in = {}) {
-    if (to) pushes_.push_back({to, {what, who, in}});
+  void add(push_target* to, push::hint hint, const owner_id& owner, duration in = {}) {
+    if (to) pushes_.push_back({to, {hint, owner, in}});
   }
   bool empty() const noexcept { return pushes_.empty(); }
   std::size_t size() const noexcept { return pushes_.size(); }

@@ -20,11 +20,11 @@ void server::faults_changed() {
 
 void server::announce_restart(event_queue& events, const transport* only) {
   data.for_each_push_target([&](push_target& p) {
-    auto& who = static_cast<claim&>(p);
-    transport& home = who.store().over();
+    auto& c = static_cast<claim&>(p);
+    transport& home = c.store().over();
     if (only && &home != only) return;
     const time_point now = home.env().now();
-    home.deliver(who, {push::hint::restarted, who.who, {}}, now, events);
+    home.deliver(c, {push::hint::restarted, c.who, {}}, now, events);
     deliver(now, events);
   });
 }
@@ -39,10 +39,10 @@ bool server::break_lock(std::string_view lock, base::environment& spare, event_q
 
 // By index: what is delivered may append to both.
 void server::deliver_outbox(time_point now, event_queue& events) {
-  std::size_t told = 0, pushed = 0;
-  while (told < answers.size() || pushed < pushes.size()) {
-    if (told < answers.size()) {
-      const auto [to, answer] = answers[told++];
+  std::size_t answered = 0, pushed = 0;
+  while (answered < answers.size() || pushed < pushes.size()) {
+    if (answered < answers.size()) {
+      const auto [to, answer] = answers[answered++];
       memory_layout::on_reply(static_cast<claim&>(*to), answer, now, events);
     } else {
       const push_list::addressed_push one = pushes[pushed++];
@@ -143,20 +143,20 @@ void transport::hand_over(sender& to, const push& p, time_point now, event_queue
   memory_layout::on_push(static_cast<claim&>(to), p, now, events);
 }
 
-void transport::wake(sender& who, time_point now, event_queue& events) {
-  if (who.kind_ == sender::kind::claim) return static_cast<claim&>(who).on_wake(now, events);
-  static_cast<reply_handler&>(who).on_wake(now, events);
+void transport::wake(sender& s, time_point now, event_queue& events) {
+  if (s.kind_ == sender::kind::claim) return static_cast<claim&>(s).on_wake(now, events);
+  static_cast<reply_handler&>(s).on_wake(now, events);
 }
 
-void transport::move_wake(sender& who, time_point t) {
-  sleepers_.set(who, t);
+void transport::move_wake(sender& s, time_point t) {
+  sleepers_.set(s, t);
   set_alarm();
 }
 
-void transport::forget(sender& who) noexcept {
-  sleepers_.set(who, base::never);
-  std::erase_if(up_, [&](const request_underway& m) { return m.from == &who; });
-  std::erase_if(down_, [&](const reply_underway& m) { return m.to == &who; });
+void transport::forget(sender& s) noexcept {
+  sleepers_.set(s, base::never);
+  std::erase_if(up_, [&](const request_underway& m) { return m.from == &s; });
+  std::erase_if(down_, [&](const reply_underway& m) { return m.to == &s; });
 }
 
 void transport::cut_off(bool yes) noexcept {

@@ -131,8 +131,8 @@ class transport final : private base::alarm_target {
   std::optional<reply> submit(sender&, entry&, request&, time_point now);
   // True: it was run and is answered, by an empty reply. Otherwise that follows, unless it is lost.
   bool submit(store_query&, time_point now);
-  void wake_at(sender& who, time_point t) {  // `never` cancels; replaces the time set before
-    if (who.at() != t) move_wake(who, t);
+  void wake_at(sender& s, time_point t) {  // `never` cancels; replaces the time set before
+    if (s.at() != t) move_wake(s, t);
   }
   void forget(sender&) noexcept;  // no queued message reaches it any more
   void deliver(subscriber&, const push&, time_point now, event_queue&);  // from the store

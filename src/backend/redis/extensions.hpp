@@ -26,9 +26,9 @@ class guarded_values {
 // The counters that number the grants of locks.
 class grant_counters {
  public:
-  // Raises the counter of this lock to at least `least`, so that later grants have larger numbers.
+  // Raises the counter of this lock to at least `floor`, so that later grants have larger numbers.
   // The result is true once the server has done so.
-  virtual void raise(std::string_view name, std::int64_t least, seam::decision_handler&) = 0;
+  virtual void raise(std::string_view name, std::int64_t floor, seam::decision_handler&) = 0;
 
  protected:
   ~grant_counters() = default;

@@ -69,7 +69,7 @@ void backend::diagnose(seam::findings_handler& to) {
     const std::lock_guard guard(over_.mutex());
     granted = over_.of_session().deadline().timeout();
   }
-  to.on_result(examine_ensemble(env_, settings_, granted));
+  to.on_result(diagnose_ensemble(env_, settings_, granted));
 }
 
 }  // namespace holdfast::zookeeper

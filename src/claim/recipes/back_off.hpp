@@ -7,10 +7,10 @@
 
 namespace holdfast::claims {
 
-// `first` for the first time, and twice as long each time after; `most` at the most.
+// `first` for the first time, and twice as long each time after; no more than `limit`.
 constexpr base::duration doubled(base::duration first, unsigned times,
-                                 base::duration most) noexcept {
-  return std::min(most, first * (1 << std::min(times, 20u)));
+                                 base::duration limit) noexcept {
+  return std::min(limit, first * (1 << std::min(times, 20u)));
 }
 
 constexpr void count_up(std::uint8_t& times) noexcept {

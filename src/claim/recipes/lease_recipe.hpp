@@ -108,9 +108,9 @@ class lease_recipe {
     return epoch != epoch_ && !base::planted(base::mutant::late_reply_accepted);
   }
 
-  static step send(operation what) noexcept {
+  static step send(operation op) noexcept {
     step out;
-    out.send = what;
+    out.send = op;
     return out;
   }
   void begin(const seam::acquire_request& request) noexcept {
@@ -138,12 +138,12 @@ class lease_recipe {
     out.event = claim_event::granted;
     return out;
   }
-  step become_idle(claim_event what, errc why) noexcept {
+  step become_idle(claim_event event, errc why) noexcept {
     ++epoch_;
     state_ = state::idle;
     step out;
     out.sleeps = true;
-    out.event = what;
+    out.event = event;
     out.why = why;
     return out;
   }

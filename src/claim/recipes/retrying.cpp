@@ -139,22 +139,22 @@ retrying_recipe::step retrying_recipe::ask(state next, time_point now, const tim
 }
 
 // Woken by chance in the second half, so that clients that wait together do not try together.
-retrying_recipe::step retrying_recipe::wait(duration rest, time_point now) noexcept {
+retrying_recipe::step retrying_recipe::wait(duration remaining, time_point now) noexcept {
   state_ = state::waiting;
-  duration most = rules_->nap_max;
+  duration limit = rules_->nap_max;
   if (!is_subscribed_) {
-    most = doubled(rules_->back_off_min, busy_count_, rules_->back_off_max);
+    limit = doubled(rules_->back_off_min, busy_count_, rules_->back_off_max);
     count_up(busy_count_);
   }
-  most = std::min(most, rules_->queue_heartbeat);
+  limit = std::min(limit, rules_->queue_heartbeat);
   step out;
   out.sleeps = true;
-  if (rest < most && !planted(mutant::no_wake_on_expiry)) {
-    out.wake = now + rest + after_lease;
+  if (remaining < limit && !planted(mutant::no_wake_on_expiry)) {
+    out.wake = now + remaining + after_lease;
     out.spread = spread_after_lease;
   } else if (!planted(mutant::poll_never_wakes)) {
-    out.spread = most / 2;
-    out.wake = now + most - out.spread;
+    out.spread = limit / 2;
+    out.wake = now + limit - out.spread;
   }
   return out;
 }

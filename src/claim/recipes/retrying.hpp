@@ -188,7 +188,7 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
   duration used(time_point) noexcept;
   duration share(time_point) noexcept;
   bool joins_queue(time_point) noexcept;
-  step wait(duration rest, time_point) noexcept;
+  step wait(duration remaining, time_point) noexcept;
   step take_next_step() noexcept;
   step leave_queue(step) const noexcept;
   step on_try_reply(const reply&, time_point, const timing&) noexcept;

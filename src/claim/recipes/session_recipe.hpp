@@ -130,22 +130,22 @@ class session_recipe {
     const bool waits_on = is_waiter() && !base::planted(base::mutant::waiter_given_up);
     return waits() && !waits_on ? base::saturating_add(since_, t.op_timeout) : base::never;
   }
-  step ask(operation what, const timing& t) noexcept {
+  step ask(operation op, const timing& t) noexcept {
     ++epoch_;
     attempts_ = 0;
     step out;
-    out.send = what;
+    out.send = op;
     out.sleeps = true;
     out.wake = due(t);
     return out;
   }
   // Under a new owner: an older request of this claim is another's from here on.
-  step begin(operation what, const timing& t) noexcept {
+  step begin(operation op, const timing& t) noexcept {
     phase_ = phase::acquiring;
     number_ = 0;
     refusal_ = {};
     others_wait_ = is_doubtful_ = is_revoked_ = false;
-    step out = ask(what, t);
+    step out = ask(op, t);
     out.new_owner = !base::planted(base::mutant::owner_id_reused);
     return out;
   }
@@ -173,7 +173,7 @@ class session_recipe {
     out.sleeps = true;
     return out;
   }
-  step become_idle(claim_event what, errc why) noexcept { return end(phase::idle, what, why); }
+  step become_idle(claim_event event, errc why) noexcept { return end(phase::idle, event, why); }
   // Parts that are left at the store block the waiters while the session lives. The server removes
   // all parts of a lost session.
   step become_lost(errc why) noexcept {
@@ -272,13 +272,13 @@ class session_recipe {
   void note_attempt() noexcept {
     if (attempts_ < 255) ++attempts_;
   }
-  step end(phase next, claim_event what, errc why) noexcept {
+  step end(phase next, claim_event event, errc why) noexcept {
     ++epoch_;
     phase_ = next;
     is_doubtful_ = false;
     step out;
     out.sleeps = true;
-    out.event = what;
+    out.event = event;
     out.why = why;
     return out;
   }

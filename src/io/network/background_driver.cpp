@@ -40,19 +40,19 @@ void background_driver::attend() noexcept {
                                                                                  : napping);
 }
 
-void background_driver::wake_from(int least) noexcept {
-  if (state_.load(std::memory_order_seq_cst) < least) return;
+void background_driver::wake_from(int state) noexcept {
+  if (state_.load(std::memory_order_seq_cst) < state) return;
   if (state_.exchange(awake, std::memory_order_acq_rel) == awake) return;
   ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void background_driver::rest(int how) noexcept {
-  state_.store(how, std::memory_order_seq_cst);
+void background_driver::rest(int state) noexcept {
+  state_.store(state, std::memory_order_seq_cst);
   const bool due = ending_ || attended_ ||
-                   (how == asleep && (leaders_.has_collected() || leaders_.needs_driver()));
+                   (state == asleep && (leaders_.has_collected() || leaders_.needs_driver()));
   if (!due) {
     const timespec least{0, next_nap_.count()};
-    ::syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, how, how == asleep ? nullptr : &least,
+    ::syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, state, state == asleep ? nullptr : &least,
               nullptr, 0);
   }
   state_.store(awake, std::memory_order_relaxed);

@@ -34,8 +34,8 @@ class background_driver final : private background_thread {
   static constexpr int awake = 0, napping = 1, asleep = 2;
   void run() noexcept;
   bool look() noexcept;
-  void rest(int how) noexcept;
-  void wake_from(int least) noexcept;
+  void rest(int state) noexcept;
+  void wake_from(int state) noexcept;
 
   leader_followers& leaders_;
   engine& engine_;

@@ -8,8 +8,8 @@ namespace {
 
 std::string system_text(int error) { return std::generic_category().message(error); }
 
-base::failure unreachable(const std::string& where, const std::string& what) {
-  return {errc::unavailable, where + ": " + what};
+base::failure unreachable(const std::string& where, const std::string& reason) {
+  return {errc::unavailable, where + ": " + reason};
 }
 
 }  // namespace

@@ -89,11 +89,11 @@ class asio_loop : public base::event_loop, public engine, public network {
   void forked() noexcept override { descriptors.close_all(); }
 
   // engine
-  void run_once(base::duration most) noexcept override {
-    if (most == base::duration::max())
+  void run_once(base::duration limit) noexcept override {
+    if (limit == base::duration::max())
       context.run_one();
     else
-      context.run_one_for(most);
+      context.run_one_for(limit);
   }
   void interrupt() noexcept override {
     if (interrupted_.exchange(true, std::memory_order_seq_cst)) return;
@@ -200,9 +200,10 @@ class driven_by_thread final : public asio_loop {
 
 }  // namespace
 
-std::unique_ptr<base::event_loop> make_event_loop(base::loop_user& u, base::driven_by how,
+std::unique_ptr<base::event_loop> make_event_loop(base::loop_user& u, base::driven_by driver,
                                                   const char* thread_name) {
-  if (how == base::driven_by::callers) return std::make_unique<driven_by_callers>(u, thread_name);
+  if (driver == base::driven_by::callers)
+    return std::make_unique<driven_by_callers>(u, thread_name);
   return std::make_unique<driven_by_thread>(u, thread_name);
 }
 

@@ -176,14 +176,14 @@ void leader_followers::write_collected() noexcept {
 
 // One round of the leader or of the background driver. A flush that calls a client library may have
 // the leader's own answer: `leader` does not sleep then.
-void leader_followers::run_round(base::duration most, const base::parker* leader) noexcept {
+void leader_followers::run_round(base::duration limit, const base::parker* leader) noexcept {
   if (one_cpu_ && woke_others_) ::sched_yield();
   sleeps_.store(true, std::memory_order_seq_cst);
   if (leader_must_write_.load(std::memory_order_relaxed)) leader_must_write_.store(false);
   user_.flush();
   if (leader && !leader->drives()) return awake();
   base::wake_batch wakes(one_cpu_ ? wakes_per_call_on_one_cpu : wakes_per_call);
-  engine_.run_once(most);
+  engine_.run_once(limit);
   awake();
   woke_others_ = wakes.woken() > 0;
 }

@@ -13,9 +13,9 @@ namespace holdfast::io {
 // The loop that the leader runs.
 class engine {
  public:
-  // Waits for events, at most `most`, and dispatches them. Returns soon after an interrupt(), also
-  // after one that came before the call.
-  virtual void run_once(base::duration most) noexcept = 0;
+  // Waits for events, at most for `limit`, and dispatches them. Returns soon after an interrupt(),
+  // even after one that came before the call.
+  virtual void run_once(base::duration limit) noexcept = 0;
   virtual void interrupt() noexcept = 0;  // from any thread
   // It has work of its own in progress, which must be driven.
   virtual bool is_busy() const noexcept { return false; }
@@ -95,7 +95,7 @@ class leader_followers final : public base::caller_driver, private base::loop_wa
   void make_leader(base::follower&) noexcept;
   void unlink(base::follower&) noexcept;
   void drive(base::parker&) noexcept;
-  void run_round(base::duration most, const base::parker* leader = nullptr) noexcept;
+  void run_round(base::duration limit, const base::parker* leader = nullptr) noexcept;
   void step_down() noexcept;
   base::wake_target wake_target_of(const base::follower&) const noexcept;
   bool nobody_will_write() const noexcept;

@@ -119,11 +119,11 @@ found ask_system(const std::string& host, const std::string& port) {
 }
 
 void look_up(const base::address& a, std::function<void(found)> then, resolver ask) {
-  auto about = std::make_shared<question>();
-  about->host = a.host;
-  about->port = std::to_string(a.port);
-  about->ask = ask;
-  auto given = std::make_unique<look_up_job>(look_up_job{std::move(about), std::move(then)});
+  auto query = std::make_shared<question>();
+  query->host = a.host;
+  query->port = std::to_string(a.port);
+  query->ask = ask;
+  auto given = std::make_unique<look_up_job>(look_up_job{std::move(query), std::move(then)});
   const auto body = [](void* p) -> void* {
     const std::unique_ptr<look_up_job> e(static_cast<look_up_job*>(p));
     e->then(e->run());

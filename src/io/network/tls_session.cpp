@@ -116,15 +116,16 @@ tls_session::tls_session(const base::tls_terms& t, std::string where)
   name_the_host(host_);
 }
 
-bool tls_session::refuse(const std::string& what, errc code) {
-  trouble_ = {code, where_ + ": " + what};
+bool tls_session::refuse(const std::string& reason, errc code) {
+  trouble_ = {code, where_ + ": " + reason};
   return false;
 }
 
 bool tls_session::load(const base::tls_terms& t) {
   SSL_CTX* const c = context_.get();
-  const auto unreadable = [&](const std::string& file, const char* what) {
-    return refuse(file + " cannot be read as " + what + " (" + openssl_text(tls().ERR_get_error()) +
+  const auto unreadable = [&](const std::string& file, const char* content) {
+    return refuse(file + " cannot be read as " + content + " (" +
+                      openssl_text(tls().ERR_get_error()) +
                       "); check the path, the rights and that it is PEM",
                   errc::bad_option);
   };

@@ -117,10 +117,10 @@ TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_the_queue) 
   const auto t = told_by([&] { (void)c.mutex("x").acquire(); });
   EXPECT_EQ(t.code, errc::refused) << t.text;
   EXPECT_NE(t.text.find("@user_script"), std::string::npos) << t.text;
-  EXPECT_TRUE(eventually_in_line(server, 0));
+  EXPECT_TRUE(eventually_queued(server, 0));
   const auto next = client::open(server.url());
   waiting_thread waiter(next);
-  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually_queued(server, 1));
   held.release();
   waiter.served().release();
   expect_no_key_left(server);
@@ -142,7 +142,7 @@ TEST_P(redis_acl_refuses_a_hand_over, and_the_waiter_keeps_its_place_and_its_not
   test_claim first(p, "x"), again(p, "x"), next(other, "x");
   ASSERT_TRUE(first.get(alone(15s)));
   next.ask(alone());
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   server.command({"HSET", "holdfast:{x}:x:m", next.owner(), "1000"});
   server.command({"ACL", "SETUSER", "lock", "-" + GetParam().right});
   if (GetParam().in_one_step) {

@@ -161,7 +161,7 @@ TEST_F(redis_bad_input, a_value_of_somebody_else_is_waited_for_and_never_touched
     EXPECT_EQ(server.command({"GET", "x"}).text, value);
     EXPECT_EQ(server.command({"PTTL", "x"}).number, -1);
     std::jthread waiter([&] { c.mutex("x").acquire().release(); });
-    EXPECT_TRUE(eventually_in_line(server, 1));
+    EXPECT_TRUE(eventually_queued(server, 1));
     server.command({"DEL", "x"});
     waiter.join();
     EXPECT_EQ(server.command({"EXISTS", "x"}).number, 0);

@@ -4,21 +4,21 @@ namespace holdfast::redis_test {
 
 bool listener::heard(char what) const {
   const std::lock_guard guard(mutex_);
-  return told_.find(what) != told_.npos;
+  return reported_.find(what) != reported_.npos;
 }
 
 bool listener::hears(char what) { return hears_any(std::string(1, what).c_str()) == what; }
 
 char listener::hears_any(const char* set, std::chrono::milliseconds most) {
   std::unique_lock guard(mutex_);
-  const auto found = [&] { return told_.find_first_of(set); };
-  changed_.wait_for(guard, most, [&] { return found() != told_.npos; });
-  return found() == told_.npos ? '-' : told_[found()];
+  const auto found = [&] { return reported_.find_first_of(set); };
+  changed_.wait_for(guard, most, [&] { return found() != reported_.npos; });
+  return found() == reported_.npos ? '-' : reported_[found()];
 }
 
 char listener::hears_of_renewal(std::uint32_t ticket, std::chrono::milliseconds most) {
   std::unique_lock guard(mutex_);
-  const auto is_lost = [&] { return told_.find('l') != told_.npos; };
+  const auto is_lost = [&] { return reported_.find('l') != reported_.npos; };
   changed_.wait_for(guard, most, [&] { return extended_ == ticket || is_lost(); });
   if (extended_ == ticket) return 'm';
   return is_lost() ? 'l' : '-';
@@ -26,7 +26,7 @@ char listener::hears_of_renewal(std::uint32_t ticket, std::chrono::milliseconds 
 
 void listener::forget() {
   const std::lock_guard guard(mutex_);
-  told_.clear();
+  reported_.clear();
 }
 
 seam::grant listener::grant() const {

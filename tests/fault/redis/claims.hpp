@@ -55,12 +55,12 @@ class listener final : public seam::claim_sink {
   void note(char what, Change change) {
     const std::lock_guard guard(mutex_);
     change();
-    told_ += what;
+    reported_ += what;
     changed_.notify_all();
   }
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::string told_;
+  std::string reported_;
   seam::grant grant_;
   base::failure failure_;
   std::uint32_t extended_ = 0;  // the ticket of the last renewal that was confirmed

@@ -13,7 +13,7 @@ class redis_cluster_failover : public on_cluster {
  protected:
   // A lock that one client holds and another one waits for.
   struct awaited_lock {
-    awaited_lock() { EXPECT_TRUE(eventually_in_line(c.server(former), 1)); }
+    awaited_lock() { EXPECT_TRUE(eventually_queued(c.server(former), 1)); }
 
     cluster_servers c;
     const client mine = open(c), other = open(c);
@@ -165,7 +165,7 @@ TEST_F(redis_cluster_failover, with_full_coverage_the_locks_of_all_masters_are_k
   std::vector<lease> held;
   for (const std::string& name : names) held.push_back(mine.mutex(name).acquire());
   waiting_thread waiter(other, names[1]);
-  EXPECT_TRUE(eventually_in_line(c.server(1), 1, names[1]));
+  EXPECT_TRUE(eventually_queued(c.server(1), 1, names[1]));
   kill_master(c, 0);
   for (std::size_t i = 0; i < names.size(); ++i) {
     expect_renewable_at(c.server(master_of(c, names[i])), held[i], 20min, names[i]);
@@ -217,7 +217,7 @@ TEST_F(redis_cluster_failover, no_lock_is_lost_when_a_healthy_master_is_replaced
   std::size_t master = master_of(c, "x");
   for (int round = 0; round < 2; ++round) {  // there and back
     waiting_thread waiter(other);
-    EXPECT_TRUE(eventually_in_line(c.server(master), 1));
+    EXPECT_TRUE(eventually_queued(c.server(master), 1));
     c.fail_over(master);
     const std::size_t next = c.wait_until_failed_over(master);
     expect_renewable_at(c.server(next), held, 20min);

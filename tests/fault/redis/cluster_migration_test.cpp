@@ -122,7 +122,7 @@ TEST_F(redis_cluster_migration, a_waiter_is_served_by_a_release_at_the_new_maste
   for (int i = 0; i < 3; ++i) {
     auto held = mine.mutex("x").acquire();
     auto next = next_lease(other);
-    EXPECT_TRUE(eventually_in_line(source(), 1));
+    EXPECT_TRUE(eventually_queued(source(), 1));
     move();
     const auto token = held.token();
     held.unlock();
@@ -164,7 +164,7 @@ TEST_F(redis_cluster_migration, a_release_amid_the_move_takes_effect) {
       std::future<lease> next;
       if (is_awaited) {
         next = next_lease(other);
-        EXPECT_TRUE(eventually_in_line(source(), 1));
+        EXPECT_TRUE(eventually_queued(source(), 1));
       }
       const auto token = held.token();
       begin(e);
@@ -216,7 +216,7 @@ TEST_F(redis_cluster_migration, a_client_that_only_waits_is_served_at_the_new_ma
   const auto mine = open("ttl=5s&renew=0"), other = open();
   const auto held = mine.mutex("x").acquire();
   auto next = next_lease(other);
-  EXPECT_TRUE(eventually_in_line(source(), 1));
+  EXPECT_TRUE(eventually_queued(source(), 1));
   move();
   const lease got = next.get();
   EXPECT_GT(got.token(), held.token());

@@ -106,7 +106,7 @@ TEST_F(redis_cluster_partition, a_waiter_on_the_smaller_side_is_served_after_it_
   const auto mine = open(), beside = open_beside_the_master("10m");
   auto held = mine.mutex("x").acquire();
   waiting_thread waiter(beside);
-  EXPECT_TRUE(eventually_in_line(master(), 1));
+  EXPECT_TRUE(eventually_queued(master(), 1));
   c_->wait_until_copied(former_);
   divide();
   const std::size_t promoted = c_->wait_until_failed_over(former_);

@@ -25,7 +25,7 @@ TEST_F(redis_cluster, one_client_holds_a_lock_and_a_waiter_is_served_at_each_mas
     EXPECT_FALSE(other.mutex(name).try_acquire());
     const auto token = held.token();
     auto next = next_lease(other, name);
-    EXPECT_TRUE(eventually_in_line(c.server(i), 1, name));
+    EXPECT_TRUE(eventually_queued(c.server(i), 1, name));
     held.unlock();
     EXPECT_GT(next.get().token(), token);
   }
@@ -322,7 +322,7 @@ TEST_F(redis_cluster, a_master_that_is_emptied_loses_its_own_locks_only) {
   std::vector<lease> held;
   for (const std::string& name : names) held.push_back(mine.mutex(name).acquire());
   waiting_thread waiter(other, names[0]);
-  EXPECT_TRUE(eventually_in_line(c.server(0), 1, names[0]));
+  EXPECT_TRUE(eventually_queued(c.server(0), 1, names[0]));
   c.server(0).command({"FLUSHALL"});
   EXPECT_TRUE(eventually([&] { return held[0].loss_token().stop_requested(); }));
   EXPECT_FALSE(held[0].held());

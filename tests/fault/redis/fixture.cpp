@@ -28,7 +28,7 @@ told told_by(const std::function<void()>& what) {
   return t;
 }
 
-bool eventually_in_line(redis_server& server, std::size_t n, const std::string& name) {
+bool eventually_queued(redis_server& server, std::size_t n, const std::string& name) {
   const auto line = "holdfast:{" + name + "}:" + name + ":q";
   return eventually([&] {
     return server.command({"ZCARD", line}).number == static_cast<long long>(n);
@@ -37,13 +37,13 @@ bool eventually_in_line(redis_server& server, std::size_t n, const std::string& 
 
 waiting_thread::waiting_thread(const client& c, const std::string& name)
     : thread_([this, m = c.mutex(name)](const std::stop_token& stop) {
-        held_ = m.acquire({}, stop, told_);
+        held_ = m.acquire({}, stop, reported_);
         served_ = static_cast<bool>(held_);
       }) {}
 
 lease& waiting_thread::served() {
   if (thread_.joinable()) thread_.join();
-  EXPECT_FALSE(told_) << told_.message();
+  EXPECT_FALSE(reported_) << reported_.message();
   EXPECT_TRUE(held_.held());
   return held_;
 }

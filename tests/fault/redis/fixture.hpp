@@ -57,7 +57,7 @@ struct told {
 told told_by(const std::function<void()>&);
 
 // That so many wait for the lock at the server, within half a minute.
-bool eventually_in_line(redis_server&, std::size_t n, const std::string& name = "x");
+bool eventually_queued(redis_server&, std::size_t n, const std::string& name = "x");
 
 // A thread that waits for the lock from here on, to the end of the object at the latest.
 class waiting_thread {
@@ -69,7 +69,7 @@ class waiting_thread {
 
  private:
   lease held_;
-  std::error_code told_;
+  std::error_code reported_;
   std::atomic<bool> served_{false};
   std::jthread thread_;
 };

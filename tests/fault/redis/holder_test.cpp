@@ -95,10 +95,10 @@ TEST_F(redis_holder, s_next_waiter_may_be_dead_and_the_one_behind_it_is_served_a
   auto held = c.mutex("x").acquire();
   ASSERT_EQ(waiter.hear(), "open");
   waiter.say("wait");
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   lease second;
   std::jthread behind([&] { second = other.mutex("x").acquire(); });
-  ASSERT_TRUE(eventually_in_line(server, 2));
+  ASSERT_TRUE(eventually_queued(server, 2));
   waiter.kill();
   const auto t = told_by([&] {
     held.release();
@@ -122,7 +122,7 @@ TEST_F(redis_holder, s_waiters_may_all_be_stopped_and_the_lock_is_not_lost) {
   auto held = c.mutex("x").acquire();
   ASSERT_EQ(waiter.hear(), "open");
   waiter.say("wait");
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   waiter.stop();
   held.release();
   // It does not take up the grant in the time it has: the lock is anybody's, and its own in turn.

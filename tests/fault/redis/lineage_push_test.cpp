@@ -76,7 +76,7 @@ void hand_over_after_a_failover(bool commands_have_moved) {
   lease held = calls.acquire("holder", holding, "x");
   queued_client deaf(calls, of.a, "deaf");
   deaf.wait();
-  EXPECT_TRUE(eventually_in_line(of.a, 1));
+  EXPECT_TRUE(eventually_queued(of.a, 1));
   EXPECT_TRUE(eventually([&] { return has_lane(deaf.name, of.a, "messages"); }));
 
   of.a.fail_over_to(of.b);

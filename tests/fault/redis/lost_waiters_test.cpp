@@ -62,13 +62,13 @@ TEST_P(redis_lost_waiters, are_followed_when_their_leases_have_ended) {
   contender holder(url, p.holder), next(url, p.next);
   holder.hold();
   next.ask();
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   const auto c = client::open(url);
   lease third;
   std::optional<std::jthread> waiter;
   if (p.third_one == last::waits_already) {
     waiter.emplace([&] { third = get(c, p.third); });
-    ASSERT_TRUE(eventually_in_line(server, 2));
+    ASSERT_TRUE(eventually_queued(server, 2));
   }
   if (p.next_goes_first) next.is_lost(p.next_is);
   holder.is_lost(p.holder_is);
@@ -109,7 +109,7 @@ TEST_F(redis_forgotten_waiters, after_a_flush_are_served_when_the_leases_would_h
   const auto third = client::open(server.url() + "?ttl=4s");
   auto held = holder.mutex("x").acquire();
   waiting_thread next(second), behind(third);
-  ASSERT_TRUE(eventually_in_line(server, 2));
+  ASSERT_TRUE(eventually_queued(server, 2));
   server.command({"FLUSHALL"});
   const auto t = told_by([&] {  // whoever looks first
     ASSERT_TRUE(eventually([&] { return next.is_served() || behind.is_served(); }));
@@ -133,9 +133,9 @@ TEST_F(redis_forgotten_waiters, a_refused_claim_does_not_stay_queued) {
   holder.hold();
   std::error_code refused;
   std::jthread next([&, m = second.mutex("x")] { lease none = m.acquire({}, {}, refused); });
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   waiting_thread behind(third);
-  ASSERT_TRUE(eventually_in_line(server, 2));
+  ASSERT_TRUE(eventually_queued(server, 2));
   server.command({"ACL", "SETUSER", "next", "-evalsha", "-eval"});
   holder.is_lost(lost::killed);
   next.join();
@@ -143,7 +143,7 @@ TEST_F(redis_forgotten_waiters, a_refused_claim_does_not_stay_queued) {
   const auto t = told_by([&] { behind.served().release(); });
   EXPECT_LT(t.took, in_bounds);
   server.command({"ACL", "SETUSER", "next", "+evalsha", "+eval"});
-  EXPECT_TRUE(eventually_in_line(server, 0));
+  EXPECT_TRUE(eventually_queued(server, 0));
 }
 
 }  // namespace

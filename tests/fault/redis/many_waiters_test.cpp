@@ -94,7 +94,7 @@ void are_served_one_by_one(redis_server& server, const std::string& options, int
 TEST_F(redis_many_waiters, five_thousand_of_five_hundred_clients_are_served_one_by_one) {
   redis_server server;
   are_served_one_by_one(server, "", most_locks, [&](const std::string& name) {
-    return eventually_in_line(server, waiters_of_a_lock, name);
+    return eventually_queued(server, waiters_of_a_lock, name);
   });
   expect_nothing_left(server);
 }

@@ -93,7 +93,7 @@ TEST_F(redis_network, a_waiter_that_is_cut_off_does_not_hold_up_the_others) {
     std::error_code ignored;
     const auto mine = c.mutex("x").acquire({}, std::move(stop), ignored);
   });
-  EXPECT_TRUE(eventually_in_line(on.server, 1));
+  EXPECT_TRUE(eventually_queued(on.server, 1));
   on.proxy.set_both({.swallow = true});
   first.release();
   // The lock goes to the one that cannot hear it for the time it has to answer, and then on.
@@ -111,11 +111,11 @@ TEST_F(redis_network, a_waiter_that_is_removed_while_it_does_not_listen_is_serve
   auto held = on.other.mutex("x").acquire();
   auto next =
       std::async(std::launch::async, [m = c.mutex("x")] { return m.try_acquire_for(in_bounds); });
-  EXPECT_TRUE(eventually_in_line(on.server, 1));
+  EXPECT_TRUE(eventually_queued(on.server, 1));
   on.proxy.refuse(true);
   on.server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
   held.release();
-  EXPECT_TRUE(eventually_in_line(on.server, 0));
+  EXPECT_TRUE(eventually_queued(on.server, 0));
   EXPECT_EQ(on.server.command({"EXISTS", "x"}).number, 0);
   on.proxy.refuse(false);
   EXPECT_TRUE(next.get());

@@ -50,7 +50,7 @@ TEST_F(redis_notes, on_waiters_and_holders_stay) {
   test_claim first(p, "x"), next(p, "x");
   ASSERT_TRUE(first.get(alone()));
   next.ask(alone());
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   const std::string waits = server.command({"ZRANGE", "holdfast:{x}:x:q", "0", "0"}).items[0].text;
   server.command({"HSET", notes, waits, "1000"});
   server.command({"HSET", notes, lost_id(1), "host|1|1|"});
@@ -70,7 +70,7 @@ TEST_F(redis_notes, on_lost_holders_go_with_the_grant_to_a_waiter) {
   test_claim first(p, "x"), next(p, "x");
   ASSERT_TRUE(first.get(alone(5s)));
   next.ask(alone());
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   for (int i = 0; i < 3; ++i) server.command({"HSET", notes, lost_id(i), "host|1|1|"});
   ASSERT_TRUE(next.heard.hears('g')) << "the first lease has ended";
   ASSERT_TRUE(next.is_granted());

@@ -38,7 +38,7 @@ TEST_P(redis_outage_of, a_server_that_is_killed_and_restarted_serves_all_waiters
   const auto c = open_eventually(server.url() + patient);
   auto held = c.mutex("x").acquire();
   waiters all(server.url() + patient, 4);
-  EXPECT_TRUE(eventually_in_line(server, 2));
+  EXPECT_TRUE(eventually_queued(server, 2));
   server.kill_hard();
   stay_away(GetParam());
   server.start();
@@ -59,7 +59,7 @@ TEST_F(redis_outage, a_short_restart_makes_no_waiter_fail_after_it) {
   for (int i = 0; i < 4; ++i) {
     auto held = client::open(url).mutex("x").acquire();
     waiters all(url, 4);
-    EXPECT_TRUE(eventually_in_line(server, 2));
+    EXPECT_TRUE(eventually_queued(server, 2));
     stay_away(1600ms);  // the wait is older than an op-timeout by now
     server.kill_hard();
     stay_away(300ms);
@@ -77,7 +77,7 @@ TEST_F(redis_outage, a_password_that_is_wrong_after_a_restart_ends_every_wait_at
   auto held = c.mutex("x").acquire();
   std::error_code queued;
   std::jthread waits([&] { (void)other.mutex("x").acquire({}, {}, queued); });
-  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually_queued(server, 1));
   server.command({"CONFIG", "SET", "requirepass", "secret"});
   server.command({"CLIENT", "KILL", "TYPE", "normal"});
   server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
@@ -196,7 +196,7 @@ TEST_F(redis_outage, an_outage_timeout_ends_the_wait_and_not_before) {
   const auto other = open_eventually(server.url() + "?op-timeout=200ms&ttl=2s&outage-timeout=2s");
   std::error_code ec;
   std::jthread waits([&] { (void)other.mutex("x").acquire({}, {}, ec); });
-  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually_queued(server, 1));
   const auto begun = lease_clock::now();
   server.kill_hard();
   waits.join();

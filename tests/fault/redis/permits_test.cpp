@@ -32,7 +32,7 @@ TEST_F(redis_permits, a_large_wish_is_not_passed_by_small_ones) {
   EXPECT_TRUE(one.heard.hears('w') && two.heard.hears('w'));
   EXPECT_FALSE(small.get(once(permits(1, 4))));
   small.ask(permits(1, 4));
-  ASSERT_TRUE(eventually_in_line(server, 2));
+  ASSERT_TRUE(eventually_queued(server, 2));
   EXPECT_TRUE(one.release());
   EXPECT_TRUE(large.heard.hears('g'));
   EXPECT_FALSE(small.heard.heard('g'));
@@ -53,7 +53,7 @@ TEST_F(redis_permits, of_a_killed_holder_come_back_when_its_lease_has_ended) {
   test_claim stays(a, "x"), waits(a, "x");
   ASSERT_TRUE(stays.get(permits(1, 3, 10min)));
   waits.ask(permits(2, 3, 10min));
-  ASSERT_TRUE(eventually_in_line(server, 1));
+  ASSERT_TRUE(eventually_queued(server, 1));
   holder.kill();
   EXPECT_TRUE(waits.heard.hears('g')) << "long before the other one's lease ends";
   EXPECT_TRUE(stays.renew(10min));
@@ -68,7 +68,7 @@ TEST_F(redis_permits, are_counted_right_after_any_way_to_lose_them) {
     ASSERT_TRUE(leaves.get(permits(3, 6)));
     ASSERT_TRUE(broken.get(permits(1, 6)));
     gives_up.ask(permits(5, 6));
-    ASSERT_TRUE(eventually_in_line(server, 1));
+    ASSERT_TRUE(eventually_queued(server, 1));
     gives_up.cancel();
     EXPECT_TRUE(a.break_lock("x", broken.owner()));
     EXPECT_TRUE(leaves.release());

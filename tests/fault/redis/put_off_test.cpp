@@ -113,7 +113,7 @@ TEST_F(redis_loading, is_waited_through_and_one_attempt_gets_an_error) {
   const auto c = client::open(server.url() + "?ttl=1m"), other = client::open(server.url() + brief);
   auto held = c.mutex("x").acquire();
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually_queued(server, 1));
   std::vector<told> all;
   std::atomic<bool> is_back{false};
   std::jthread attempts([&] {

@@ -45,7 +45,7 @@ TEST_F(redis_reach, a_restart_is_over_when_every_connection_is_there_again) {
   const auto c = client::open(url + "?metrics=1&ttl=15s"), other = client::open(server.url());
   auto held = c.mutex("x").acquire();
   waiting_thread waits(other);
-  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually_queued(server, 1));
   EXPECT_TRUE(eventually([&] { return c.metrics().renewals_confirmed >= 1; }));
   for (unsigned restarts = 1; restarts <= 2; ++restarts) {
     server.kill_hard();

@@ -35,7 +35,7 @@ TEST_F(redis_replicas, every_kind_of_lock_is_granted_and_every_waiter_is_served)
   EXPECT_TRUE(c.semaphore("p", 2).acquire());
   auto held = c.mutex("x").acquire();
   waiting_thread waiter(other);
-  ASSERT_TRUE(eventually_in_line(master, 1));
+  ASSERT_TRUE(eventually_queued(master, 1));
   held.release();
   EXPECT_TRUE(waiter.served());
 }

@@ -54,7 +54,7 @@ void waits_whatever_is_cut(direction d) {
     const auto token = first.token();
     cut();
     waiting_thread waiter(on.mine);
-    EXPECT_TRUE(eventually_in_line(on.server, 1));
+    EXPECT_TRUE(eventually_queued(on.server, 1));
     EXPECT_TRUE(first.held());
     first.release();
     auto& second = waiter.served();
@@ -96,7 +96,7 @@ void passes_on_whatever_is_cut(two_ways& on, const client& from, const client& t
   at_every_byte(on.proxy, direction::to_client, [&](auto cut) {
     auto held = from.mutex("x").acquire();
     waiting_thread waiter(to);
-    EXPECT_TRUE(eventually_in_line(on.server, 1));
+    EXPECT_TRUE(eventually_queued(on.server, 1));
     cut();
     std::error_code ec;
     held.release(ec);

@@ -75,7 +75,7 @@ TEST_F(redis_sentinel_failover, a_waiter_waits_through_it_and_is_served) {
   const auto mine = open(s), other = open(s);
   auto held = mine.mutex("x").acquire();
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(s.master(), 1));
+  EXPECT_TRUE(eventually_queued(s.master(), 1));
   kill_master(s);
   EXPECT_TRUE(eventually([&] { return token_of_next(mine, "y") != 0; }));  // mine has moved
   EXPECT_FALSE(waiter.is_served());
@@ -89,7 +89,7 @@ TEST_F(redis_sentinel_failover, a_release_without_a_master_is_repeated_at_the_pr
   const auto mine = open(s), other = open(s);
   auto held = mine.mutex("x").acquire();
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(s.master(), 1));
+  EXPECT_TRUE(eventually_queued(s.master(), 1));
   s.wait_until_copied();
   s.master().kill_hard();
   held.unlock();
@@ -150,7 +150,7 @@ TEST_F(redis_sentinel_failover, a_healthy_master_is_left_once_the_sentinels_name
   const auto mine = open(s), other = open(s);
   auto held = mine.mutex("x").acquire();
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(s.master(), 1));
+  EXPECT_TRUE(eventually_queued(s.master(), 1));
   s.wait_until_copied();
   redis_server& former = s.master();
   forbid_demotion(former);

@@ -63,7 +63,7 @@ TEST_F(redis_sentinel_promotion, of_a_server_with_a_clock_behind_repeats_no_toke
       std::this_thread::sleep_for(20ms);
     }
   });
-  EXPECT_TRUE(eventually_in_line(on.s.master(), 1));
+  EXPECT_TRUE(eventually_queued(on.s.master(), 1));
   expect_renewable_at(kill_master(on.s), held, 20min);
   EXPECT_EQ(next.wait_for(0s), std::future_status::timeout);
   const auto first = held.token();

@@ -43,7 +43,7 @@ TEST_F(redis_sentinel_locks, one_client_holds_a_lock_and_waiters_are_served) {
   EXPECT_FALSE(other.mutex("x").try_acquire());
   ASSERT_EQ(other.holders("x").size(), 1u);
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(s.master(), 1));
+  EXPECT_TRUE(eventually_queued(s.master(), 1));
   held.unlock();
   EXPECT_TRUE(waiter.served().held());
 }
@@ -120,7 +120,7 @@ TEST_F(redis_sentinel_locks, waiters_wait_while_no_majority_can_elect_a_master) 
   const auto mine = open(s), other = open(s);
   auto held = mine.mutex("x").acquire();
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(s.master(), 1));
+  EXPECT_TRUE(eventually_queued(s.master(), 1));
   s.wait_until_copied();
   s.sentinel(0).stop();
   s.sentinel(1).kill();

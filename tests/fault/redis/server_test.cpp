@@ -91,7 +91,7 @@ TEST_F(redis_server_fault, a_waiter_whose_messages_were_cut_off_is_served_at_the
   const auto other = client::open(server.url() + quick);
   auto held = c.mutex("x").acquire();
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually_queued(server, 1));
   server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
   held.release();
   waiter.served();
@@ -165,7 +165,7 @@ TEST_F(redis_server_fault, a_waiter_is_served_though_the_server_ran_out_of_memor
   const auto other = client::open(server.url());
   auto held = c.mutex("x").acquire();
   waiting_thread waiter(other);
-  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually_queued(server, 1));
   server.command({"CONFIG", "SET", "maxmemory", "1"});
   held.release();
   EXPECT_TRUE(eventually([&] { return waiter.is_served(); }));

@@ -108,7 +108,7 @@ TEST_F(redis_shard_change, waiters_are_served_across_the_lists) {
   const auto serves = [&](const client& holder, const client& waiter, redis_server& at) {
     auto held = holder.mutex(name_).acquire();
     waiting_thread w(waiter, name_);
-    EXPECT_TRUE(eventually_in_line(at, 1, name_));
+    EXPECT_TRUE(eventually_queued(at, 1, name_));
     EXPECT_FALSE(w.is_served());
     held.unlock();
     EXPECT_TRUE(w.served());

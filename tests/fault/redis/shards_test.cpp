@@ -89,7 +89,7 @@ TEST_F(redis_shards, a_waiter_is_served_by_a_release) {
     auto held = c.mutex(name).acquire();
     const auto token = held.token();
     std::thread waiter([&] { EXPECT_GT(other.mutex(name).acquire().token(), token); });
-    EXPECT_TRUE(eventually_in_line(s, 1, name));
+    EXPECT_TRUE(eventually_queued(s, 1, name));
     held.unlock();
     waiter.join();
   }

@@ -34,7 +34,7 @@ TEST_F(redis_shared, no_reader_passes_a_writer_that_waits) {
   EXPECT_FALSE(two.get(once(reading())));
   two.ask(reading());
   three.ask(reading());
-  EXPECT_TRUE(eventually_in_line(server, 3));
+  EXPECT_TRUE(eventually_queued(server, 3));
   EXPECT_TRUE(one.release());
   ASSERT_TRUE(writer.heard.hears('g'));
   ASSERT_TRUE(writer.is_granted());
@@ -103,9 +103,9 @@ TEST_F(redis_shared, a_thousand_readers_come_in_when_the_writer_goes) {
   ASSERT_TRUE(writer.get(alone()));
   for (auto& p : peers)
     for (int i = 0; i < each; ++i) readers.emplace_back(p, "x").ask(reading());
-  ASSERT_TRUE(eventually_in_line(server, clients * each));
+  ASSERT_TRUE(eventually_queued(server, clients * each));
   last.ask(alone());
-  ASSERT_TRUE(eventually_in_line(server, clients * each + 1));
+  ASSERT_TRUE(eventually_queued(server, clients * each + 1));
   EXPECT_TRUE(writer.release());
   for (test_claim& r : readers) {
     ASSERT_TRUE(r.heard.hears('g'));

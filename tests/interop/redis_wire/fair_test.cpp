@@ -122,7 +122,7 @@ struct redisson_fair_by_hand : testing::Test {
       out.push_back(each.text);
     return out;
   }
-  bool eventually_in_line(std::size_t n) {
+  bool eventually_queued(std::size_t n) {
     return eventually([&] { return line().size() == n; });
   }
   // Until when a waiter's window lasts, in ms.
@@ -139,7 +139,7 @@ TEST_F(redisson_fair_by_hand, a_waiter_is_in_the_list_and_in_the_sorted_set_and_
   java_thread holder = java(1), behind = java(2);
   ASSERT_TRUE(holder.acquire());
   our_thread ours(c);
-  ASSERT_TRUE(eventually_in_line(1));
+  ASSERT_TRUE(eventually_queued(1));
   const std::string owner = line()[0];
   EXPECT_EQ(redisson_test::contents(*server, {{owner, "ours"}, {holder.owner(), "java"}}),
             fair_queue + " list ours\n" + fair_times + " zset ours\nx hash java=1 ttl\n");
@@ -165,7 +165,7 @@ TEST_F(redisson_fair_by_hand, a_waiter_of_java_before_ours_gets_the_lock_first) 
   holder.acquire();
   EXPECT_FALSE(first.acquire());
   our_thread ours(c);
-  ASSERT_TRUE(eventually_in_line(2));
+  ASSERT_TRUE(eventually_queued(2));
   const std::string owner = line()[1];
   expect_near(time_of(owner), time_of(first.owner()) + our_window);
   EXPECT_FALSE(c.mutex("x").try_acquire());
@@ -182,7 +182,7 @@ TEST_F(redisson_fair_by_hand, a_living_waiter_that_redisson_removed_gets_its_pla
   holder.acquire();
   first.acquire();
   our_thread ours(c);
-  ASSERT_TRUE(eventually_in_line(2));
+  ASSERT_TRUE(eventually_queued(2));
   const std::string owner = line()[1];
   server->command({"ZADD", fair_times, std::to_string(wall_ms() + 1'000), owner});
   holder.unlock();
@@ -197,7 +197,7 @@ TEST_F(redisson_fair_by_hand, a_waiter_that_gives_up_leaves_and_takes_its_window
   java_thread holder = java(1), behind = java(2);
   holder.acquire();
   std::jthread brief([&] { EXPECT_FALSE(c.mutex("x").try_acquire_for(8s)); });
-  ASSERT_TRUE(eventually_in_line(1));
+  ASSERT_TRUE(eventually_queued(1));
   behind.acquire();
   const long long before = time_of(behind.owner());
   brief.join();
@@ -211,7 +211,7 @@ TEST_F(redisson_fair_by_hand, a_waiter_of_java_that_gives_up_lets_ours_go_first)
   holder.acquire();
   first.acquire();
   our_thread ours(c);
-  ASSERT_TRUE(eventually_in_line(2));
+  ASSERT_TRUE(eventually_queued(2));
   first.give_up();
   holder.unlock();
   ours.wait();
@@ -248,7 +248,7 @@ TEST_F(redisson_fair_by_hand, times_do_not_drift) {
     lease held = c.mutex("x").acquire();
     const client other = open();
     our_thread next(other);
-    ASSERT_TRUE(eventually_in_line(1));
+    ASSERT_TRUE(eventually_queued(1));
     EXPECT_FALSE(open().mutex("x").try_acquire_for(20ms));
     held.release();
     next.wait().release();

@@ -55,7 +55,7 @@ rule_set judge::rules() const {
   const bool is_exclusive = (can_.modes & seam::bit_of(lock_mode::exclusive)) != 0;
   const bool is_shared = (can_.modes & seam::bit_of(lock_mode::shared)) != 0;
   const bool has_permits = (can_.modes & seam::bit_of(lock_mode::permit)) != 0;
-  const bool is_handed_over = can_.wanted == seam::contention_signal::push;
+  const bool is_handed_over = can_.contention == seam::contention_signal::push;
   if (is_exclusive) out.add(rule::passed);
   if (is_exclusive && can_.tokens) out.add({rule::tokens, rule::guarded});
   if (can_.tokens && is_shared) out.add(rule::group);

@@ -201,7 +201,7 @@ class judge final : public observer {
   queued seen_in_queue(std::string_view id) const;
   void look(lock_state&, const pipe* by);
   bool grants_in_order() const noexcept {
-    return can_.queue == seam::order::fifo && can_.wanted != seam::contention_signal::push;
+    return can_.queue == seam::order::fifo && can_.contention != seam::contention_signal::push;
   }
   void judge_spin(std::string_view bytes);
   void judge_order(lock_state&, const std::string& owner_before, const pipe* by);

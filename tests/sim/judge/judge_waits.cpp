@@ -243,7 +243,7 @@ void judge::judge_idleness(lock_state& l, bool has_waiters) {
   const std::string_view idle = idle_holder(l);
   const moment now = world_.time.now();
   const bool lingers =
-      world_.schedule.linger.count() > 0 && can_.wanted != seam::contention_signal::silent;
+      world_.schedule.linger.count() > 0 && can_.contention != seam::contention_signal::silent;
   const bool is_kept = !idle.empty() && (!lingers || has_waiters);
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();

@@ -21,7 +21,7 @@ std::unique_ptr<lock_view> view_of(redis_store& s, const std::vector<std::string
 
 constexpr seam::capabilities of_string{
     .queue = seam::order::fifo,
-    .wanted = seam::contention_signal::push,
+    .contention = seam::contention_signal::push,
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
              seam::bit_of(lock_mode::permit),
     .tokens = true,

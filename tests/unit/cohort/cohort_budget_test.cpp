@@ -24,7 +24,7 @@ TEST_F(a_cohort, begins_its_budget_of_time_with_the_first_waiter_and_not_with_a_
 }
 
 TEST_F(a_cohort, assumes_that_others_wait_where_the_store_is_silent) {
-  rules.can.wanted = contention_signal::silent;
+  rules.can.contention = contention_signal::silent;
   rules.options.turns = 1;
   caller a, b;
   enter(a);
@@ -49,7 +49,7 @@ TEST_F(a_cohort, passes_the_lock_on_when_its_grant_shows_that_others_wait) {
 }
 
 TEST_F(a_cohort, polls_before_a_turn_ends_only_when_the_answer_is_of_use) {
-  rules.can.wanted = contention_signal::poll;
+  rules.can.contention = contention_signal::poll;
   caller a, b, c;
   enter(a);
   granted_claim();
@@ -59,16 +59,16 @@ TEST_F(a_cohort, polls_before_a_turn_ends_only_when_the_answer_is_of_use) {
   machine.withdraw(b, errc::canceled, env.now());
   EXPECT_FALSE(machine.should_poll(*a.granted, env.now() + 5ms)) << "no caller waits here";
   enter(c);
-  rules.can.wanted = contention_signal::push;
+  rules.can.contention = contention_signal::push;
   EXPECT_FALSE(machine.should_poll(*a.granted, env.now() + 5ms)) << "the store reports it";
-  rules.can.wanted = contention_signal::poll;
+  rules.can.contention = contention_signal::poll;
   machine.close();
   EXPECT_FALSE(machine.should_poll(*a.granted, env.now() + 5ms)) << "its claim is released";
   leave(a);
 }
 
 TEST_F(a_cohort, polls_before_a_share_ends_as_later_readers_may_join_it) {
-  rules.can.wanted = contention_signal::poll;
+  rules.can.contention = contention_signal::poll;
   rules.options.turns = 1;
   caller writer;
   reading_caller reader;
@@ -101,7 +101,7 @@ TEST_F(a_cohort, needs_the_time_of_a_leave_for_its_budget_and_for_lingering) {
 }
 
 TEST_F(a_cohort, admits_readers_for_its_budget_where_it_polls) {
-  rules.can.wanted = contention_signal::poll;
+  rules.can.contention = contention_signal::poll;
   reading_caller a, second, third, late;
   enter(a);
   claim_record* const claim = granted_claim();
@@ -120,7 +120,7 @@ TEST_F(a_cohort, admits_readers_for_its_budget_where_it_polls) {
 }
 
 TEST_F(a_cohort, polls_the_store_while_a_grant_lingers_unseen) {
-  rules.can.wanted = contention_signal::poll;
+  rules.can.contention = contention_signal::poll;
   rules.options.linger = 60s;
   caller a;
   EXPECT_EQ(machine.lingering_unseen(), nullptr);
@@ -134,7 +134,7 @@ TEST_F(a_cohort, polls_the_store_while_a_grant_lingers_unseen) {
   machine.polled(*claim, false, env.now());
   EXPECT_TRUE(silent());
   EXPECT_EQ(machine.next_tick(), env.now() + 1ms);
-  rules.can.wanted = contention_signal::push;
+  rules.can.contention = contention_signal::push;
   EXPECT_EQ(machine.lingering_unseen(), nullptr) << "the store reports waiters";
   machine.polled(*claim, true, env.now());
   EXPECT_EQ(said(claim_record::release), claim);
@@ -143,7 +143,7 @@ TEST_F(a_cohort, polls_the_store_while_a_grant_lingers_unseen) {
 }
 
 TEST_F(a_cohort, keeps_a_grant_in_use_when_a_poll_finds_waiters) {
-  rules.can.wanted = contention_signal::poll;
+  rules.can.contention = contention_signal::poll;
   rules.options.turns = 1;
   caller a, b;
   enter(a);

@@ -55,7 +55,7 @@ struct asker final : holdfast::cohort::confirmation {
 class a_cohort : public ::testing::Test {
  protected:
   a_cohort() {
-    rules.can.wanted = holdfast::seam::contention_signal::push;
+    rules.can.contention = holdfast::seam::contention_signal::push;
     rules.env = &env;
   }
 

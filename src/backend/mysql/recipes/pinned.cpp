@@ -18,9 +18,9 @@ pinned_recipe::step pinned_recipe::acquire(const seam::acquire_request& request,
   return begin(operation::try_lock, t);
 }
 
-pinned_recipe::step pinned_recipe::turn_to(state next, operation what, const timing& t) noexcept {
+pinned_recipe::step pinned_recipe::turn_to(state next, operation op, const timing& t) noexcept {
   state_ = next;
-  return ask(what, t);
+  return ask(op, t);
 }
 
 pinned_recipe::step pinned_recipe::on(const reply& r, time_point now, const timing& t) noexcept {

@@ -32,7 +32,7 @@ struct reply_context {
 class statement_handler {
  public:
   // False: nothing awaits it any more. One that was not sent is dropped then.
-  virtual bool is_wanted() const noexcept { return true; }
+  virtual bool has_requester() const noexcept { return true; }
   virtual void on_reply(const sql_reply&, const reply_context&) = 0;
   // The connection was lost: the outcome is unknown.
   virtual void on_cut(const failure&, const reply_context&) = 0;

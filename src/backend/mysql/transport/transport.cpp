@@ -30,15 +30,15 @@ bool is_final_failure(const failure& why) noexcept {
 }  // namespace
 
 transport::transport(base::environment& env, const endpoint& where, transport_user& user,
-                     bounds most, const connector_maker& over)
+                     bounds limit, const connector_maker& over)
     : reactor_(env, {"holdfast-mysql", "holdfast-my-io", "holdfast-my-own"}, where.text),
       where_(where),
       user_(user),
       over_(over ? over(reactor_, where_) : std::make_unique<mariadb_connector>(reactor_, where_)) {
   if (where_.servers.size() == 1) primary_ = 0;
-  of(lane::commands).most = most.commands;
+  of(lane::commands).most = limit.commands;
   of(lane::renewals).most = 1;
-  of(lane::pinned).most = most.pinned;
+  of(lane::pinned).most = limit.pinned;
   const std::lock_guard guard(mutex());
   reactor_.log().write_to(where.log);
   reactor_.add(*this);
@@ -77,7 +77,7 @@ transport::member* transport::free_member(lane l) noexcept {
 }
 
 void transport::drop_unwanted(group& g) noexcept {
-  while (!g.queue.empty() && g.queue.front().handler && !g.queue.front().handler->is_wanted()) {
+  while (!g.queue.empty() && g.queue.front().handler && !g.queue.front().handler->has_requester()) {
     statement_handler& h = *g.queue.front().handler;
     g.queue.pop_front();
     h.on_dropped();
@@ -352,8 +352,8 @@ void transport::report_failed(lane l, bool was_there, time_point now, event_queu
   if (l == lane::commands) {
     note_down(last_failure_, now);
     refused_ = last_failure_;
-    const loss how = is_final ? loss::refused : was_there ? loss::lost : loss::not_reached;
-    user_.on_down(last_failure_, how, now, events);
+    const loss kind = is_final ? loss::refused : was_there ? loss::lost : loss::not_reached;
+    user_.on_down(last_failure_, kind, now, events);
   }
   if (l != lane::pinned || was_there) return;
   probe(now);

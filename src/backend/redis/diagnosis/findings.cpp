@@ -22,8 +22,8 @@ std::int64_t info_number(const server_facts& f, std::string_view name) noexcept 
   return number_of(info_field(f.info.text, name));
 }
 
-finding not_known(std::string what, const fact& f, const server_facts& all, const char* right) {
-  return {std::move(what), grade::warn, "not known: " + f.refusal,
+finding not_known(std::string aspect, const fact& f, const server_facts& all, const char* right) {
+  return {std::move(aspect), grade::warn, "not known: " + f.refusal,
           "ACL SETUSER " + all.user + " +" + right + ", or ask the server's operator"};
 }
 
@@ -78,10 +78,10 @@ finding grade_server(const server_facts& f) {
 finding grade_eviction(const server_facts& f) {
   if (!f.info.is_known()) return not_known("eviction", f.info, f, "info");
   const auto policy = info_field(f.info.text, "maxmemory_policy");
-  const std::int64_t most = info_number(f, "maxmemory"), used = info_number(f, "used_memory");
+  const std::int64_t limit = info_number(f, "maxmemory"), used = info_number(f, "used_memory");
   if (policy.empty())
     return {"eviction", grade::warn, "not known: INFO has no maxmemory_policy", {}};
-  if (most == 0)
+  if (limit == 0)
     return {"eviction", grade::good, "nothing is evicted: the server has no maxmemory", {}};
   if (policy != "noeviction")
     return {"eviction", grade::bad,
@@ -89,7 +89,7 @@ finding grade_eviction(const server_facts& f) {
                 ": the server may remove the key of a lock that is held, and a second client gets "
                 "the lock",
             "CONFIG SET maxmemory-policy noeviction, or use another server for locks"};
-  if (used > most / 10 * 9)
+  if (used > limit / 10 * 9)
     return {"eviction", grade::warn,
             "more than nine tenths of maxmemory are used: when it is full, no lock is granted",
             "raise maxmemory, or use another server for locks"};

@@ -43,13 +43,13 @@ denied denied_by(std::string_view refusal) noexcept {
   return refusal.find(" key") != refusal.npos ? denied::key : denied::command;
 }
 
-std::string allow(const server_facts& f, const std::string& what) {
-  return "ACL SETUSER " + f.user + what;
+std::string allow(const server_facts& f, const std::string& rights) {
+  return "ACL SETUSER " + f.user + rights;
 }
 
-bool is_denied(const server_facts& f, denied what) {
+bool is_denied(const server_facts& f, denied kind) {
   return std::any_of(f.rights.begin(), f.rights.end(),
-                     [&](const fact& r) { return denied_by(r.refusal) == what; });
+                     [&](const fact& r) { return denied_by(r.refusal) == kind; });
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ class redirected_requests {
  public:
   explicit redirected_requests(transport& over) noexcept : over_(over) {}
 
-  void add(const Claim& c, Operation what, time_point now) {
-    all_.push_back({c.place(), c.recipe().epoch(), what});
+  void add(const Claim& c, Operation op, time_point now) {
+    all_.push_back({c.place(), c.recipe().epoch(), op});
     if (due_ != base::never) return;
     if (now - last_ > forget_after) pause_ = pause_min;
     due_ = now + base::jittered(over_.reactor().env(), pause_, 0.25);

@@ -73,9 +73,9 @@ retrying_reply unreadable(retrying_reply r) noexcept {
 }
 
 retrying_reply compared(const value& v, retrying_reply r) {
-  constexpr std::int64_t done = 1, no_owner = 2, done_and_told = 3;
+  constexpr std::int64_t done = 1, no_owner = 2, done_and_notified = 3;
   if (!v.is(value::kind::integer)) return unreadable(r);
-  r.notified_others = v.integer() == done_and_told;
+  r.notified_others = v.integer() == done_and_notified;
   const bool is_done = v.integer() == done || r.notified_others;
   r.what = is_done ? retrying_reply::verdict::done : retrying_reply::verdict::not_owner;
   if (v.integer() == no_owner) r.why = errc::not_held;
@@ -89,10 +89,11 @@ void append_renewals_by(const script& renew, command_writer& out,
   for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
 }
 
-holder holder_of(std::string_view owner, duration rest) {
+holder holder_of(std::string_view owner, duration remaining) {
   holder out;
   out.owner = owner;
-  if (rest != duration::max()) out.expires_in = std::chrono::floor<std::chrono::milliseconds>(rest);
+  if (remaining != duration::max())
+    out.expires_in = std::chrono::floor<std::chrono::milliseconds>(remaining);
   out.waiting = -1;
   return out;
 }

@@ -82,12 +82,12 @@ void retrying_layout::remove(retrying_claim& c) noexcept {
   claims_.remove(c);
 }
 
-std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retrying_operation what,
+std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retrying_operation op,
                                                       time_point now, event_queue&) {
   retrying_reply r;
-  r.to = what;
+  r.to = op;
   r.epoch = c.recipe().epoch();
-  switch (what) {
+  switch (op) {
     case retrying_operation::subscribe:
       r.what = c.node->subscribe(c, now);
       return r.what == retrying_reply::verdict::not_now ? std::nullopt : std::optional(r);
@@ -98,7 +98,7 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
     case retrying_operation::renew: return c.node->renew(c), std::nullopt;
     default: break;
   }
-  c.node->send(c, what, now);
+  c.node->send(c, op, now);
   return {};
 }
 
@@ -129,8 +129,8 @@ void retrying_layout::withdraw_orphan(retrying_claim& c, time_point now, event_q
 
 std::string retrying_layout::text_of_owner(const retrying_claim& c) const {
   const retrying_recipe& r = c.recipe();
-  const lock_mode how = r.is_downgraded() ? lock_mode::shared : c.details.mode;
-  return codec_->guarded_owner(c.owner_id, {how, r.granted().number});
+  const lock_mode mode = r.is_downgraded() ? lock_mode::shared : c.details.mode;
+  return codec_->guarded_owner(c.owner_id, {mode, r.granted().number});
 }
 
 std::string retrying_layout::reason(const retrying_claim& c, errc why) const {

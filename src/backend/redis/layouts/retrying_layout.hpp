@@ -49,8 +49,8 @@ class retrying_layout final : public layout, public claims::store_defaults {
   void withdraw_orphan(retrying_claim&, time_point now, base::event_queue&);
   void wake_at(retrying_claim&, time_point);
   void after_step(retrying_claim&, time_point now);
-  void request_flush(claims::urgency how) noexcept {
-    reactor_.request_flush(how == claims::urgency::now);
+  void request_flush(claims::urgency when) noexcept {
+    reactor_.request_flush(when == claims::urgency::now);
   }
   std::string text_of_owner(const retrying_claim&) const;
   std::string reason(const retrying_claim&, errc why) const;

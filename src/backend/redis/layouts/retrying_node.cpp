@@ -64,8 +64,8 @@ void retrying_record::on_message(std::string_view, time_point now, base::event_q
   c.on([&](retrying_recipe& r) { return r.on_message(now, c.store().rules()); }, now, events);
 }
 
-void retrying_node::send(retrying_claim& c, retrying_operation what, time_point now) {
-  request& b = pool_.take(what, now);
+void retrying_node::send(retrying_claim& c, retrying_operation op, time_point now) {
+  request& b = pool_.take(op, now);
   b.members.push_back({.whose = c.place(), .epoch = c.recipe().epoch(), .ttl = c.recipe().ttl()});
   collected_.push_back(&b);
   if (over_.is_ready(lane::commands)) return;
@@ -75,9 +75,9 @@ void retrying_node::send(retrying_claim& c, retrying_operation what, time_point 
   over_.open(lane::commands, now);
 }
 
-void retrying_node::write_requests(lane what, request_writer& to) {
+void retrying_node::write_requests(lane purpose, request_writer& to) {
   const time_point now = env().now();
-  what == lane::renewals ? write_renewals(to, now) : write_collected(to, now);
+  purpose == lane::renewals ? write_renewals(to, now) : write_collected(to, now);
 }
 
 lock_request retrying_node::request_of(const retrying_claim& c,
@@ -98,10 +98,10 @@ lock_request retrying_node::request_of(const retrying_claim& c,
 }
 
 // A try begins when it is written, which may be long after it was asked for.
-void retrying_node::begin_step(retrying_claim& c, retrying_operation what) {
+void retrying_node::begin_step(retrying_claim& c, retrying_operation op) {
   if (c.recipe().step_of_attempt() > 0) return;
   c.seen.clear();
-  if (what == retrying_operation::try_lock && codec_.facts().owner_is_stamp) home_.renew_owner(c);
+  if (op == retrying_operation::try_lock && codec_.facts().owner_is_stamp) home_.renew_owner(c);
 }
 
 // What its claim has given up meanwhile is not sent at all, and what may be answered by a grant
@@ -195,8 +195,9 @@ void retrying_node::hand_over_unsent(const retrying_claim& c, time_point now) {
     return is_its;
   });
   for (request* b : its) {
-    retrying_claim* const who = claims_.at(b->members.front().whose);
-    if (who->recipe().epoch() == b->members.front().epoch) who->node->send(*who, b->to, now);
+    retrying_claim* const requester = claims_.at(b->members.front().whose);
+    if (requester->recipe().epoch() == b->members.front().epoch)
+      requester->node->send(*requester, b->to, now);
     pool_.give_back(*b);
   }
 }
@@ -214,8 +215,8 @@ void retrying_node::on_cut(request& b, const reply_context& context) {
   if (retrying_claim* const c = claims_.at(m.whose)) cut(*c, m.epoch, context);
 }
 
-void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
-  if (what != lane::commands) return;
+void retrying_node::on_ready(lane purpose, time_point now, event_queue& events) {
+  if (purpose != lane::commands) return;
   for (const script* const s : codec_.facts().loaded) over_.load_script(*s, now);
   if (over_.has_moved() && !base::planted(base::mutant::copied_place_kept))
     withdraw_copied_places(now);
@@ -223,18 +224,18 @@ void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
   if (renewals_.goes_with_commands()) over_.tick_by(now);
 }
 
-void retrying_node::on_down(lane what, const base::failure& why, loss how, time_point now,
+void retrying_node::on_down(lane purpose, const base::failure& why, loss kind, time_point now,
                             event_queue& events) {
   watch_outage(now);
-  if (what == lane::renewals && renewals_.goes_with_commands()) over_.tick_by(now);
-  if (what == lane::messages) poll_meanwhile(now, events);
-  if (what != lane::commands) return;
+  if (purpose == lane::renewals && renewals_.goes_with_commands()) over_.tick_by(now);
+  if (purpose == lane::messages) poll_meanwhile(now, events);
+  if (purpose != lane::commands) return;
   // Only a corrected URL helps where the server rejects the client. Where nothing can be connected
   // to, one attempt has been made.
   const auto waits = [](const retrying_claim& c) { return c.recipe().waits(); };
   const auto is_attempt = [](const retrying_claim& c) { return c.recipe().is_attempt(); };
-  if (how == loss::refused) give_up(waits, why, now, events);
-  if (how == loss::not_reached) give_up(is_attempt, why, now, events);
+  if (kind == loss::refused) give_up(waits, why, now, events);
+  if (kind == loss::not_reached) give_up(is_attempt, why, now, events);
 }
 
 // Messages get lost from here on; each claim is notified once they are subscribed to again.
@@ -245,8 +246,8 @@ void retrying_node::poll_meanwhile(time_point now, event_queue& events) {
 }
 
 void retrying_node::on_tick(time_point now, event_queue& events) {
-  redirected_.tick(claims_, now, [&](retrying_claim& c, retrying_operation what) {
-    what == retrying_operation::renew ? c.node->renew(c) : c.node->send(c, what, now);
+  redirected_.tick(claims_, now, [&](retrying_claim& c, retrying_operation op) {
+    op == retrying_operation::renew ? c.node->renew(c) : c.node->send(c, op, now);
   });
   end_waits(now, events);
   wake_due(now, events);

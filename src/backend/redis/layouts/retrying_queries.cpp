@@ -31,13 +31,13 @@ class holders_query final : public admin_query<std::vector<holder>> {
   enum class scope { all_that_begin_so, one };
 
   holders_query(const lock_server& s, const retrying_codec& c, std::string_view key_prefix,
-                std::string_view name, scope what, seam::holders_handler& to)
-      : admin_query({s.over, what == scope::one ? s.of_others : nullptr},
+                std::string_view name, scope extent, seam::holders_handler& to)
+      : admin_query({s.over, extent == scope::one ? s.of_others : nullptr},
                     key_of(c, key_prefix, name), to, c.facts().own_errors),
         codec_(c),
         key_prefix_(key_prefix),
-        what_(what) {
-    if (what == scope::one) {
+        extent_(extent) {
+    if (extent == scope::one) {
       keys_.push_back(key_of(c, key_prefix, name));
       return;
     }
@@ -51,10 +51,10 @@ class holders_query final : public admin_query<std::vector<holder>> {
   // this layout. Of one name the latter is an error, as it is to an acquire.
   bool is_failure(const value& v) const override {
     if (!v.is(value::kind::error)) return false;
-    if (is_redirection(v)) return what_ == scope::one;
+    if (is_redirection(v)) return extent_ == scope::one;
     const error_meaning* const m = meaning_of(v.text(), codec_.facts().own_errors);
     const bool is_other = m && m->why == errc::mismatch;
-    return what_ == scope::one || !(is_other || is_key_denied(v));
+    return extent_ == scope::one || !(is_other || is_key_denied(v));
   }
   void begin_again() override {
     read_ = 0;
@@ -92,7 +92,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
     const std::string& key = keys_[read_++];
     if (v.is(value::kind::error)) return;
     for (holder& h : codec_.read_holders_reply(v)) {
-      if (what_ != scope::one && !codec_.is_owner(h.owner)) continue;
+      if (extent_ != scope::one && !codec_.is_owner(h.owner)) continue;
       h.name = key.substr(key_prefix_.size(),
                           key.size() - key_prefix_.size() - codec_.facts().key_suffix.size());
       result.push_back(std::move(h));
@@ -101,7 +101,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
 
   const retrying_codec& codec_;
   const std::string key_prefix_;
-  const scope what_;
+  const scope extent_;
   std::string pattern_, cursor_ = "0";
   bool scans_ = false;
   std::vector<std::string> keys_;

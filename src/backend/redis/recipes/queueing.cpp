@@ -107,14 +107,14 @@ effects queueing_recipe::release(time_point now, const timing&) noexcept {
   return leave(state::releasing, quick ? operation::release_uncontended : operation::release, now);
 }
 
-effects queueing_recipe::ask(state next, operation what, time_point now) noexcept {
+effects queueing_recipe::ask(state next, operation op, time_point now) noexcept {
   turn_to(next, now);
   replaces_timer_ = false;
-  return send(what);
+  return send(op);
 }
 
-effects queueing_recipe::leave(state next, operation what, time_point now) noexcept {
-  effects out = ask(next, what, now);
+effects queueing_recipe::leave(state next, operation op, time_point now) noexcept {
+  effects out = ask(next, op, now);
   out.sleeps = true;  // wakes up for nothing any more
   return out;
 }

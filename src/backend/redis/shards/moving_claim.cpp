@@ -159,7 +159,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
       while (const std::function<void()> next = take_event()) next();
       handler_ = std::thread::id();
     }
-    if (handler_ != std::this_thread::get_id()) tell_all();
+    if (handler_ != std::this_thread::get_id()) report_all();
     --all.handling;  // the client may be gone then
   }
 
@@ -171,22 +171,22 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     return next;
   }
 
-  void tell(std::function<void(seam::claim_sink&)> what) {
+  void report(std::function<void(seam::claim_sink&)> call) {
     const std::lock_guard guard(queue_mutex_);
-    told_.push_back(std::move(what));
+    reports_.push_back(std::move(call));
   }
 
-  void tell_all() {
+  void report_all() {
     std::unique_lock guard(queue_mutex_);
-    if (std::exchange(is_telling_, true)) return;
-    while (!told_.empty()) {
-      const std::function<void(seam::claim_sink&)> next = std::move(told_.front());
-      told_.pop_front();
+    if (std::exchange(is_reporting_, true)) return;
+    while (!reports_.empty()) {
+      const std::function<void(seam::claim_sink&)> next = std::move(reports_.front());
+      reports_.pop_front();
       guard.unlock();
       next(sink_);
       guard.lock();
     }
-    is_telling_ = false;
+    is_reporting_ = false;
   }
 
   template <class Verb>
@@ -275,7 +275,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
       g.waiters_unknown = g.waiters_unknown || former_.granted.waiters_unknown;
     }
     g.others_wait = g.others_wait || is_contended_;
-    tell([g](seam::claim_sink& to) { to.on_granted(g); });
+    report([g](seam::claim_sink& to) { to.on_granted(g); });
   }
 
   time_point deadline() const noexcept {
@@ -345,8 +345,8 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     if (outcome_ == outcome::begin_again && !is_cancelled_) return begin();
     state_ = state::idle;
     if (outcome_ == outcome::refused && !is_cancelled_)
-      return tell([why = why_](seam::claim_sink& to) { to.on_refused(why); });
-    tell([why = outcome_ == outcome::refused ? failure() : why_](seam::claim_sink& to) {
+      return report([why = why_](seam::claim_sink& to) { to.on_refused(why); });
+    report([why = outcome_ == outcome::refused ? failure() : why_](seam::claim_sink& to) {
       to.on_ended(why);
     });
   }
@@ -361,7 +361,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     if (both <= confirmed_) return;
     confirmed_ = both;
     const time_point end = is_alone ? until : deadline();
-    tell([end, both](seam::claim_sink& to) { to.on_extended(end, both); });
+    report([end, both](seam::claim_sink& to) { to.on_extended(end, both); });
   }
 
   // The lock at the other shard would exclude clients although it has no holder any more.
@@ -370,14 +370,14 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     s.is_lost = true;
     if (state_ != state::held || was_lost) return;
     release(&s == &former_ ? present_ : former_);
-    tell([why](seam::claim_sink& to) { to.on_lost(why); });
+    report([why](seam::claim_sink& to) { to.on_lost(why); });
   }
   void on_doubtful() {
-    if (state_ == state::held) tell([](seam::claim_sink& to) { to.on_doubtful(); });
+    if (state_ == state::held) report([](seam::claim_sink& to) { to.on_doubtful(); });
   }
   void on_contended() {
     is_contended_ = true;
-    if (state_ == state::held) tell([](seam::claim_sink& to) { to.on_contended(); });
+    if (state_ == state::held) report([](seam::claim_sink& to) { to.on_contended(); });
   }
 
   const std::string name_;
@@ -387,8 +387,8 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
   std::atomic<std::thread::id> handler_{};
   std::mutex queue_mutex_;  // guards the next three
   std::deque<std::function<void()>> events_;
-  std::deque<std::function<void(seam::claim_sink&)>> told_;
-  bool is_telling_ = false;
+  std::deque<std::function<void(seam::claim_sink&)>> reports_;
+  bool is_reporting_ = false;
 
   side former_, present_;
   state state_ = state::idle;

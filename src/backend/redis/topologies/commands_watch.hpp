@@ -22,14 +22,15 @@ class commands_watch final : public request_source {
 
  private:
   void write_requests(lane, request_writer&) override {}
-  void on_ready(lane what, time_point now, base::event_queue&) override {
-    if (what == lane::commands) to_.on_commands_ready(now);
+  void on_ready(lane purpose, time_point now, base::event_queue&) override {
+    if (purpose == lane::commands) to_.on_commands_ready(now);
   }
-  void on_down(lane what, const base::failure&, loss, time_point now, base::event_queue&) override {
-    if (what == lane::commands) to_.on_commands_lost(now);
+  void on_down(lane purpose, const base::failure&, loss, time_point now,
+               base::event_queue&) override {
+    if (purpose == lane::commands) to_.on_commands_lost(now);
   }
-  void on_silent(lane what, time_point now) override {
-    if (what == lane::commands) to_.on_commands_silent(now);
+  void on_silent(lane purpose, time_point now) override {
+    if (purpose == lane::commands) to_.on_commands_silent(now);
   }
   void on_requests_refused(time_point now) override { to_.on_commands_refused(now); }
   void on_tick(time_point, base::event_queue&) override {}

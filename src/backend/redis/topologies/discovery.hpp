@@ -19,10 +19,10 @@ inline bool is_same_address(const base::address& a, const base::address& b) {
 
 // Servers announce addresses of their own network, which ?map= translates.
 inline base::address reachable_address(std::span<const std::pair<base::address, base::address>> map,
-                                       const base::address& told) {
+                                       const base::address& announced) {
   for (const auto& [from, to] : map)
-    if (is_same_address(from, told)) return to;
-  return told;
+    if (is_same_address(from, announced)) return to;
+  return announced;
 }
 
 }  // namespace holdfast::redis

@@ -20,9 +20,9 @@ constexpr duration retry_max = 2s;
 
 }  // namespace
 
-connection::connection(connection_owner& owner, const endpoint& e, lane what,
+connection::connection(connection_owner& owner, const endpoint& e, lane purpose,
                        subscriptions& channels)
-    : owner_(owner), endpoint_(e), lane_(what), handshake_(e, what, channels) {}
+    : owner_(owner), endpoint_(e), lane_(purpose), handshake_(e, purpose, channels) {}
 
 void connection::open(time_point now) {
   if (state_ != state::down || retry_at_ != base::never || !owner_.may_open(*this, now)) return;
@@ -180,13 +180,13 @@ void connection::on_closed(failure why, time_point now, event_queue& events) {
   if (state_ == state::down) return;
   if (state_ == state::greeting && !why.text.empty() && !endpoint_.tls)
     why.text += "; the URL of a server with TLS begins with rediss:";
-  const loss how = why.code == errc::refused     ? loss::refused
-                   : state_ == state::connecting ? loss::not_reached
-                                                 : loss::in_use;
-  fail(std::move(why), how, now, events);
+  const loss kind = why.code == errc::refused     ? loss::refused
+                    : state_ == state::connecting ? loss::not_reached
+                                                  : loss::in_use;
+  fail(std::move(why), kind, now, events);
 }
 
-void connection::fail(failure why, loss how, time_point now, event_queue& events) {
+void connection::fail(failure why, loss kind, time_point now, event_queue& events) {
   was_ready_ = state_ == state::ready;
   handshake_.on_lost(was_ready_ || lane_ == lane::messages, now);
   state_ = state::down;
@@ -198,12 +198,12 @@ void connection::fail(failure why, loss how, time_point now, event_queue& events
   held_.clear();
   marked_ = 0;
   last_failure_ = why;
-  retry_later(now, attempts_ == 0 && how != loss::refused);
+  retry_later(now, attempts_ == 0 && kind != loss::refused);
   base::ring<expected_reply> cut;
   cut.swap(in_flight_);
   unattended_ = 0;
   for (; !cut.empty(); cut.pop_front()) cut.front().to->on_cut({now, cut.front().sent, events});
-  owner_.on_down(*this, why, how, now, events);
+  owner_.on_down(*this, why, kind, now, events);
 }
 
 void connection::end(failure why, time_point now, event_queue& events) {

@@ -102,7 +102,7 @@ class connection final : public io::stream_user {
   bool is_down() const noexcept { return state_ == state::down; }
   // Not ready yet, but the owner may have accepted the server.
   bool is_introduced() const noexcept { return state_ == state::greeting && server().is_known(); }
-  lane what() const noexcept { return lane_; }
+  lane purpose() const noexcept { return lane_; }
   std::string& out() noexcept { return out_; }
   // In the order of what is written. Of several replies, the last one counts.
   void expect(reply_handler&, std::uint32_t replies, time_point sent,

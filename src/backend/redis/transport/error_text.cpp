@@ -143,8 +143,8 @@ bool is_key_denied(const value& v) noexcept {
 
 std::string explain(std::string_view text, std::span<const error_meaning> more) {
   std::string out = "the server answered \"";
-  constexpr std::size_t most = 200;
-  for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
+  constexpr std::size_t limit = 200;
+  for (const char c : text.substr(0, limit)) out += c < ' ' || c > '~' ? '?' : c;
   out += '"';
   if (const error_meaning* const m = meaning_of(text, more))
     out += std::string(": ") + std::string(m->what_to_do);

@@ -37,8 +37,8 @@ class handshake {
  public:
   enum class outcome : unsigned char { goes_on, introduced, done, failed };
 
-  handshake(const endpoint& e, lane what, subscriptions& channels) noexcept
-      : endpoint_(e), lane_(what), channels_(channels) {}
+  handshake(const endpoint& e, lane purpose, subscriptions& channels) noexcept
+      : endpoint_(e), lane_(purpose), channels_(channels) {}
 
   void begin(std::string& out, base::time_point now);
   outcome on_reply(const value&, std::string& out, base::time_point now);

@@ -24,8 +24,8 @@ older_connections::server& older_connections::entry(std::string_view run_id) {
     s = std::move(*old);
     servers_.erase(old);
   }
-  const std::size_t most = base::planted(base::mutant::connections_left_behind) ? 1 : servers_max;
-  if (servers_.size() >= most) servers_.erase(servers_.begin());
+  const std::size_t limit = base::planted(base::mutant::connections_left_behind) ? 1 : servers_max;
+  if (servers_.size() >= limit) servers_.erase(servers_.begin());
   return servers_.emplace_back(std::move(s));
 }
 

@@ -118,15 +118,15 @@ class transport::unsubscribe_reply final : public reply_handler {
 // The connection answered after another one was lost.
 class transport::proof_reply final : public reply_handler {
  public:
-  proof_reply(transport& t, lane what) noexcept : home_(t), what_(what) {}
+  proof_reply(transport& t, lane purpose) noexcept : home_(t), lane_(purpose) {}
 
  private:
   void on_reply(const value&, const reply_context& c) override {
-    home_.reach_.on_proven(what_, c.now);
+    home_.reach_.on_proven(lane_, c.now);
   }
   void on_cut(const reply_context&) override {}  // on_down() follows
   transport& home_;
-  const lane what_;
+  const lane lane_;
 };
 
 transport::transport(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts,
@@ -163,42 +163,42 @@ transport::~transport() {
 
 reply_handler& transport::reply_discarder() noexcept { return *ignored_; }
 
-connection& transport::of(lane what) noexcept {
-  return what == lane::commands ? commands_ : what == lane::messages ? messages_ : renewals_;
+connection& transport::of(lane purpose) noexcept {
+  return purpose == lane::commands ? commands_ : purpose == lane::messages ? messages_ : renewals_;
 }
 
-const connection& transport::of(lane what) const noexcept {
-  return what == lane::commands ? commands_ : what == lane::messages ? messages_ : renewals_;
+const connection& transport::of(lane purpose) const noexcept {
+  return purpose == lane::commands ? commands_ : purpose == lane::messages ? messages_ : renewals_;
 }
 
 void transport::on_ready(connection& c, time_point now, event_queue& events) {
-  reach_.on_ready(c.what(), now);
+  reach_.on_ready(c.purpose(), now);
   for (connection* other : lanes()) other->retry_now(now);
-  if (c.what() == lane::commands) {
+  if (c.purpose() == lane::commands) {
     follow_commands(now, events);
     note_replicas(c.server().replicas.size());
     if (wait_) wait_->open(now);
   }
-  const bool is_shown = c.what() != lane::messages || !await_count(now);
+  const bool is_shown = c.purpose() != lane::messages || !await_count(now);
   const bool is_news = is_shown && commands_.is_ready() && !std::exchange(is_confirmed_, true);
-  if (c.what() == lane::messages) {
+  if (c.purpose() == lane::messages) {
     request_subscriptions(now);
     subscriptions_.notify_subscribed(now, events);
   }
-  for (request_source* s : sources_) s->on_ready(c.what(), now, events);
+  for (request_source* s : sources_) s->on_ready(c.purpose(), now, events);
   has_moved_ = false;
-  if (is_news && c.what() != lane::commands) on_confirmed(now);
-  request_flush(c.what());
+  if (is_news && c.purpose() != lane::commands) on_confirmed(now);
+  request_flush(c.purpose());
 }
 
-void transport::on_down(connection& c, const failure& why, loss how, time_point now,
+void transport::on_down(connection& c, const failure& why, loss kind, time_point now,
                         event_queue& events) {
   if (c.was_ready()) doubt_all();
-  const bool is_news = !reach_.is_lost(c.what());
-  reach_.on_lost(c.what(), why, is_in_use(), now);
+  const bool is_news = !reach_.is_lost(c.purpose());
+  reach_.on_lost(c.purpose(), why, is_in_use(), now);
   if (is_news) verify_others(c, now);
   watch_outage();
-  if (c.what() == lane::messages) {
+  if (c.purpose() == lane::messages) {
     held_messages_.clear();
     marked_messages_ = 0;
     subscriptions_.on_lost();
@@ -207,14 +207,14 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
     if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
   }
   // Where nothing listens, another server may be named in a moment.
-  if (is_led_ && how == loss::not_reached) how = loss::in_use;
-  for (request_source* s : sources_) s->on_down(c.what(), why, how, now, events);
+  if (is_led_ && kind == loss::not_reached) kind = loss::in_use;
+  for (request_source* s : sources_) s->on_down(c.purpose(), why, kind, now, events);
 }
 
 void transport::on_silent(connection& c, time_point now) {
-  reach_.on_silent(c.what(), now);
+  reach_.on_silent(c.purpose(), now);
   watch_outage();
-  for (request_source* s : sources_) s->on_silent(c.what(), now);
+  for (request_source* s : sources_) s->on_silent(c.purpose(), now);
 }
 
 void transport::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) noexcept {
@@ -228,16 +228,17 @@ void transport::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) 
 void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcept {
   write_out(c, lock, [this](connection& to) {
     if (!to.is_ready()) return;
-    if (to.what() != lane::messages) {
+    if (to.purpose() != lane::messages) {
       request_writer w(to, scripts_);
-      for (request_source* s : sources_) s->write_requests(to.what(), w);
+      for (request_source* s : sources_) s->write_requests(to.purpose(), w);
     }
     if (next_probe_ == base::never && !to.out().empty()) plan_probe(confirmed_at_);
   });
 }
 
-void transport::request_flush(lane what) noexcept {
-  what == lane::renewals ? reactor_.request_flush_of_own_loop(true) : reactor_.request_flush(true);
+void transport::request_flush(lane purpose) noexcept {
+  purpose == lane::renewals ? reactor_.request_flush_of_own_loop(true)
+                            : reactor_.request_flush(true);
 }
 
 void transport::on_alarm(time_point now, event_queue& events) {
@@ -315,11 +316,11 @@ void transport::probe_messages(time_point now) {
 // An idle connection is not read, so its closing would go unnoticed.
 void transport::verify_others(const connection& lost, time_point now) {
   for (connection* c : lanes()) {
-    if (c == &lost || !c->is_ready() || reach_.is_asked(c->what())) continue;
-    reach_.on_asked(c->what());
+    if (c == &lost || !c->is_ready() || reach_.is_asked(c->purpose())) continue;
+    reach_.on_asked(c->purpose());
     command(c->out(), 1) << "PING";
-    c->expect(*proofs_[static_cast<unsigned>(c->what())], 1, now, attended::in_background);
-    c->what() == lane::renewals ? reactor_.request_flush_of_own_loop(true) : tick_by(now);
+    c->expect(*proofs_[static_cast<unsigned>(c->purpose())], 1, now, attended::in_background);
+    c->purpose() == lane::renewals ? reactor_.request_flush_of_own_loop(true) : tick_by(now);
   }
 }
 

@@ -58,7 +58,7 @@ class transport final : private connection_owner,
 
   // All with the reactor's mutex held, but where it says otherwise.
   void serve(request_source& s) { sources_.push_back(&s); }  // before it is opened
-  void open(lane what, time_point now) { of(what).open(now); }
+  void open(lane purpose, time_point now) { of(purpose).open(now); }
   // For a deployment whose master is named by other servers: nothing is opened before lead_to()
   // names one. From then on its commands go there once that says that it is a master.
   void await_address() noexcept { awaits_address_ = true; }
@@ -80,7 +80,7 @@ class transport final : private connection_owner,
   bool is_open() const noexcept;
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
   base::failure why_not_open(bool is_overdue) const;
-  bool is_ready(lane what) const noexcept { return of(what).is_ready(); }
+  bool is_ready(lane purpose) const noexcept { return of(purpose).is_ready(); }
   // The commands' connection is ready, and its server is the one that was reached last. Until then
   // nothing is to be acquired, and no renewal counts.
   bool lanes_agree() const noexcept override { return commands_.is_ready() && is_confirmed_; }
@@ -92,9 +92,9 @@ class transport final : private connection_owner,
   const std::string& run_id() const noexcept { return lineage_.leader().run_id; }
   std::string_view server_stamp() const noexcept { return short_id(run_id()); }
   // It, or one that it waits for, failed and has not been ready since.
-  bool has_failed(lane what) const noexcept {
-    const bool awaits = what == lane::renewals && awaits_listener_;
-    return of(what).last_failure().code || (awaits && messages_.last_failure().code);
+  bool has_failed(lane purpose) const noexcept {
+    const bool awaits = purpose == lane::renewals && awaits_listener_;
+    return of(purpose).last_failure().code || (awaits && messages_.last_failure().code);
   }
   // Nothing that was sent over an earlier connection for commands is executed any more.
   bool no_older_connection_runs() const noexcept { return commands_.no_older_connection_runs(); }
@@ -142,7 +142,7 @@ class transport final : private connection_owner,
 
   void tick_by(time_point t) { reactor_.wake_by(t); }  // request_source::on_tick() is due then
   // The pause before a new connection ends then at the latest.
-  void retry_now(lane what, time_point by) { of(what).retry_now(by); }
+  void retry_now(lane purpose, time_point by) { of(purpose).retry_now(by); }
   // From any thread, for commands and messages without the mutex too: something is to be written.
   void request_flush(lane) noexcept;
 
@@ -211,7 +211,7 @@ class transport final : private connection_owner,
   void on_down(connection&, const base::failure&, loss, time_point now,
                base::event_queue&) override;
   void on_silent(connection&, time_point now) override;
-  void on_heard(connection& c, time_point now) override { reach_.on_heard(c.what(), now); }
+  void on_heard(connection& c, time_point now) override { reach_.on_heard(c.purpose(), now); }
   std::string why_silent(const connection&) const override;
   std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
   void wake_by(time_point t) override { reactor_.wake_by(t); }

@@ -32,7 +32,7 @@ bool transport::may_open(connection& c, time_point now) {
   if (&c == &commands_) return !awaits_address_;
   connection& before = &c == &renewals_ && awaits_listener_ ? messages_ : commands_;
   if (commands_.is_ready() && &before == &commands_) return true;
-  awaits_commands_[static_cast<unsigned>(c.what())] = true;
+  awaits_commands_[static_cast<unsigned>(c.purpose())] = true;
   (commands_.is_ready() ? before : commands_).open(now);
   return false;
 }
@@ -73,7 +73,7 @@ bool transport::accepts(connection& c, failure& why, time_point now, event_queue
   const bool is_unshown = awaits_listener_ || (has_channel && !c.server().has_listener);
   if (!commands_.is_ready() || (&c == &renewals_ && is_unshown)) {
     why = {errc::unavailable, "the connection that it follows was lost meanwhile"};
-    awaits_commands_[static_cast<unsigned>(c.what())] = true;
+    awaits_commands_[static_cast<unsigned>(c.purpose())] = true;
     return false;
   }
   const action next = lineage_.judge_lane(c.server());
@@ -132,7 +132,7 @@ void transport::follow_commands(time_point now, event_queue& events) {
     const bool stays = awaits_listener_ ? c->is_down() : is_new || c->server().is_same_process(led);
     if (!stays && !base::planted(base::mutant::lanes_at_two_servers))
       c->end({errc::unavailable, leads_on}, now, events);
-    if (std::exchange(awaits_commands_[static_cast<unsigned>(c->what())], false)) c->open(now);
+    if (std::exchange(awaits_commands_[static_cast<unsigned>(c->purpose())], false)) c->open(now);
   }
   if (awaits_listener_) messages_.open(now);
 }

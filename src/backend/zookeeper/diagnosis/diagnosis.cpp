@@ -4,7 +4,8 @@
 
 namespace holdfast::zookeeper {
 
-std::vector<finding> examine_ensemble(base::environment& env, const settings& s, duration granted) {
+std::vector<finding> diagnose_ensemble(base::environment& env, const settings& s,
+                                       duration granted) {
   ensemble_facts facts;
   facts.asked = s.session_timeout;
   facts.granted = granted;
@@ -12,9 +13,9 @@ std::vector<finding> examine_ensemble(base::environment& env, const settings& s,
   facts.attach = s.attach;
   facts.has_tls = s.tls.has_value();
   facts.has_user = !s.credentials.empty();
-  for (const base::address& at : s.servers) facts.servers.push_back(examine_server(env, s, at));
+  for (const base::address& at : s.servers) facts.servers.push_back(diagnose_server(env, s, at));
   if (std::ranges::any_of(facts.servers, &server_facts::serves)) {
-    facts.tree = examine_tree(env, s);
+    facts.tree = diagnose_tree(env, s);
   } else {
     facts.tree.unread = {errc::unavailable, "no server serves"};
   }

@@ -20,9 +20,9 @@ namespace holdfast::zookeeper {
 
 // Blocks: at most a few op-timeouts for each server. `granted`: the session timeout of the client;
 // zero: it has no session.
-std::vector<finding> examine_ensemble(base::environment&, const settings&, duration granted);
+std::vector<finding> diagnose_ensemble(base::environment&, const settings&, duration granted);
 // Its parts, which block for as long: one server; the tree, as far as a session answers.
-server_facts examine_server(base::environment&, const settings&, const base::address&);
-tree_facts examine_tree(base::environment&, const settings&);
+server_facts diagnose_server(base::environment&, const settings&, const base::address&);
+tree_facts diagnose_tree(base::environment&, const settings&);
 
 }  // namespace holdfast::zookeeper

@@ -99,7 +99,7 @@ finding grade_servers(const ensemble_facts& f) {
 
 finding grade_leader(const ensemble_facts& f) {
   const auto leading = [](const server_facts& s) { return leads(s.mode); };
-  const std::string who = names_of(f, leading);
+  const std::string leaders = names_of(f, leading);
   const std::string silent = names_of(f, [](const server_facts& s) {
     return s.serves() && s.mode == server_mode::unknown;
   });
@@ -112,12 +112,12 @@ finding grade_leader(const ensemble_facts& f) {
                 printable(refusing->no_session.text) +
                 "): sessions are renewed by new connections, and attach=leader finds none",
             "set leaderServes=yes, or leave attach=leader out"};
-  if (!who.empty())
+  if (!leaders.empty())
     return {"leader",
             grade::good,
-            who + (f.attach == attach_to::leader
-                       ? " leads: sessions are attached there and renewed by their writes"
-                       : " leads; sessions are renewed by new connections (attach=any)"),
+            leaders + (f.attach == attach_to::leader
+                           ? " leads: sessions are attached there and renewed by their writes"
+                           : " leads; sessions are renewed by new connections (attach=any)"),
             {}};
   if (!silent.empty())
     return {"leader", grade::warn,

@@ -23,8 +23,8 @@ std::string list_of(const std::vector<std::string>& names) {
   return names.size() > shown_max ? out + " ..." : out;
 }
 
-finding unread(std::string what, const ensemble_facts& f) {
-  return {std::move(what), grade::warn, "not known: " + f.tree.unread.text,
+finding unread(std::string aspect, const ensemble_facts& f) {
+  return {std::move(aspect), grade::warn, "not known: " + f.tree.unread.text,
           "examine it again once a session can be opened"};
 }
 

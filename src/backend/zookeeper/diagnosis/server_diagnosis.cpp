@@ -34,12 +34,12 @@ class four_letter_command final : base::stream_events, base::loop_user, base::al
  public:
   four_letter_command(base::environment& env, std::string_view word) : env_(env), word_(word) {}
 
-  word_answer run(const base::address& where, const base::tls_terms* tls, base::duration most) {
+  word_answer run(const base::address& where, const base::tls_terms* tls, base::duration limit) {
     std::unique_ptr<base::stream> stream;
     auto alarm = env_.make_alarm(*this, thread_name);
     auto loop = env_.make_loop(*this, base::driven_by::thread, thread_name);
     try {
-      if (!loop || !alarm->set(base::saturating_add(env_.now(), most)))
+      if (!loop || !alarm->set(base::saturating_add(env_.now(), limit)))
         return {{}, false, {errc::unavailable, "no thread can be started to ask it"}};
       const std::lock_guard guard(mutex_);
       stream = loop->connect(where, tls, *this);
@@ -89,11 +89,11 @@ class four_letter_command final : base::stream_events, base::loop_user, base::al
   bool has_ended_ = false;
 };
 
-// Blocks, at most for `most`. `tls` null: plain text.
+// Blocks, at most for `limit`. `tls` null: plain text.
 word_answer send_four_letter_command(base::environment& env, const base::address& where,
                                      const base::tls_terms* tls, std::string_view word,
-                                     base::duration most) {
-  return four_letter_command(env, word).run(where, tls, most);
+                                     base::duration limit) {
+  return four_letter_command(env, word).run(where, tls, limit);
 }
 
 // The time of a sync, which waits until the leader's transactions are executed. 0: it failed.
@@ -121,7 +121,7 @@ std::optional<bool> makes_local_sessions(base::environment& env, const endpoint&
 
 }  // namespace
 
-server_facts examine_server(base::environment& env, const settings& s, const base::address& at) {
+server_facts diagnose_server(base::environment& env, const settings& s, const base::address& at) {
   server_facts out;
   out.name = at.host + ':' + std::to_string(at.port);
   std::optional<base::tls_terms> tls = s.tls;

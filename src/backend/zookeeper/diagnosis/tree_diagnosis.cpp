@@ -19,7 +19,7 @@ constexpr std::size_t locks_max = 1'000;  // a large tree is not read whole
 constexpr int round_trips = 5;
 
 using curator_semaphore::lease_folder;
-using curator_semaphore::line_folder;
+using curator_semaphore::queue_folder;
 
 std::vector<acl_entry> read_acl(std::span<const std::byte> body) {
   constexpr std::size_t entry_min = 12;
@@ -107,7 +107,7 @@ class tree_diagnosis {
     if (stat->data_length != 0) facts_.odd.push_back(name + " (it holds data)");
     note_sequence(*stat, name);
     if (has_semaphores_ && stat->children > 0)
-      for (const std::string_view folder : {line_folder, lease_folder})
+      for (const std::string_view folder : {queue_folder, lease_folder})
         look_into(path, folder, name);
     const probe_answer acl = ask(opcode::get_acl, path_body(path));
     if (!acl.is_ok()) return;
@@ -145,7 +145,7 @@ class tree_diagnosis {
 
 }  // namespace
 
-tree_facts examine_tree(base::environment& env, const settings& s) {
+tree_facts diagnose_tree(base::environment& env, const settings& s) {
   try {
     return tree_diagnosis(env, s).run();
   } catch (const lock_error& e) {

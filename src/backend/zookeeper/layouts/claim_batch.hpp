@@ -48,12 +48,12 @@ class claim_batch : public reply_handler {
   claim_batch& operator=(const claim_batch&) = delete;
   virtual ~claim_batch() = default;
 
-  void begin(const claim& c, operation what) {
+  void begin(const claim& c, operation op) {
     whose_ = c.place();
-    what_ = what;
+    op_ = op;
     attempt_ = c.attempt;
     result = {};
-    result.to = what;
+    result.to = op;
     result.what = verdict::done;
     result.epoch = c.recipe().epoch();
     result.number = c.czxid;
@@ -76,7 +76,7 @@ class claim_batch : public reply_handler {
 
   bool has_requester() const noexcept final { return owner() != nullptr; }
 
-  operation what() const noexcept { return what_; }
+  operation op() const noexcept { return op_; }
   const claims::claim_handle& whose() const noexcept { return whose_; }
 
   result_type result;
@@ -133,7 +133,7 @@ class claim_batch : public reply_handler {
   }
 
   claims::claim_handle whose_;
-  operation what_{};
+  operation op_{};
   unsigned awaited_ = 0, answered_ = 0;
   bool is_certain_ = false;
 };

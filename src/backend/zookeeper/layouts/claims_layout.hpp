@@ -116,8 +116,8 @@ class claims_layout : public layout, public claims::store_defaults {
     const bool is_bounded = out_since_ != base::never && claims_.bounds_waits();
     if (is_bounded && c.recipe().is_waiter()) over_->tick_by(now);
   }
-  void request_flush(claims::urgency how) noexcept {
-    over_->request_flush(how == claims::urgency::now);
+  void request_flush(claims::urgency when) noexcept {
+    over_->request_flush(when == claims::urgency::now);
   }
   std::string reason(const claim& c, errc why) const {
     if (ended_.code) return ended_.text;
@@ -160,12 +160,12 @@ class claims_layout : public layout, public claims::store_defaults {
     c->on_reply(r, std::move(text), context.now, context.events);
   }
   void on_batch_cut(claim_batch<Protocol>& f, const reply_context& context) {
-    const auto what = f.what();
+    const auto op = f.op();
     const std::uint32_t epoch = f.result.epoch;
     claim* const c = claim_at(f.whose());
     spare_batches_.push_back(static_cast<Batch*>(&f));
     if (!c) return;
-    c->on([&](recipe& r) { return r.on_cut(what, epoch, context.now, rules()); }, context.now,
+    c->on([&](recipe& r) { return r.on_cut(op, epoch, context.now, rules()); }, context.now,
           context.events);
   }
 
@@ -178,20 +178,20 @@ class claims_layout : public layout, public claims::store_defaults {
   }
   // The answer to what is asked after the end.
   std::optional<typename recipe::reply> answer_after_end(const claim& c,
-                                                         typename recipe::operation what) const {
+                                                         typename recipe::operation op) const {
     if (!ended_.code) return {};
     typename recipe::reply r;
-    r.to = what;
+    r.to = op;
     r.epoch = c.recipe().epoch();
-    r.what = what == recipe::operation::remove ? recipe::reply::verdict::done
-                                               : recipe::reply::verdict::failed;
+    r.what = op == recipe::operation::remove ? recipe::reply::verdict::done
+                                             : recipe::reply::verdict::failed;
     r.why = static_cast<errc>(ended_.code.value());
     return r;
   }
   // Ends a batch that sends nothing.
   std::optional<typename recipe::reply> answer_at_once(Batch& f,
-                                                       typename recipe::reply::verdict what) {
-    f.result.what = what;
+                                                       typename recipe::reply::verdict result) {
+    f.result.what = result;
     spare_batches_.push_back(&f);
     return f.result;
   }

@@ -28,11 +28,11 @@ void holders_query::ask_node(std::string path, holder known, time_point now) {
   look(asked_.back().path, now);
 }
 
-void holders_query::fill(holder& h, const node_data& node, node_owner who) const {
+void holders_query::fill(holder& h, const node_data& node, node_owner owner) const {
   constexpr std::int64_t turns_per_grant = 1024;
-  h.host = std::move(who.host);
-  h.pid = who.pid;
-  h.note = std::move(who.note);
+  h.host = std::move(owner.host);
+  h.pid = owner.pid;
+  h.note = std::move(owner.note);
   h.token = node.stat.czxid * turns_per_grant;
   const auto wall = std::chrono::duration_cast<milliseconds>(env().wall());
   h.held_for = std::max(wall - milliseconds{node.stat.ctime_ms}, milliseconds{0});

@@ -44,7 +44,7 @@ class holders_query : public node_query<std::vector<holder>> {
   void ask_list(std::string path, holder known, time_point now, unsigned kind = 0);
   void ask_node(std::string path, holder known, time_point now);
   // All but its name, its owner, and what it holds.
-  void fill(holder&, const node_data&, node_owner who) const;
+  void fill(holder&, const node_data&, node_owner owner) const;
   const std::string& chroot() const noexcept { return chroot_; }
 
  private:

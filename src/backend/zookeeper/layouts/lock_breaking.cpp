@@ -22,30 +22,30 @@ class lock_breaking final : public node_query<bool> {
         end_(*this) {}
 
  private:
-  enum class question : unsigned char { sync, line, request, watch, removal };
+  enum class question : unsigned char { sync, queue, request, watch, removal };
 
   void send_first(base::time_point now) override {
     asked_.push_back(question::sync);
     sync(parent_, now);
-    asked_.push_back(question::line);
+    asked_.push_back(question::queue);
     list(parent_, now);
   }
   void read(std::size_t, const reply& r, base::time_point now) override {
     const question q = asked_.front();
     asked_.pop_front();
     if (is_decided_ && q != question::removal) return;
-    if (r.is(error::no_node)) return decide(q > question::line);
+    if (r.is(error::no_node)) return decide(q > question::queue);
     if (q == question::request && r.is(error::no_auth)) return remove(now);
     if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, parent_)});
     switch (q) {
       case question::sync: return;
-      case question::line: return read_line(r, now);
+      case question::queue: return read_queue(r, now);
       case question::request: return;
       case question::watch: return wait();
       case question::removal: return decide(true);
     }
   }
-  void read_line(const reply& r, base::time_point now) {
+  void read_queue(const reply& r, base::time_point now) {
     const auto all = read_children(r.body);
     if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
     nodes_ = find_(all->names);

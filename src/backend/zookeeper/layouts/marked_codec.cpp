@@ -61,8 +61,8 @@ std::vector<marked_codec::contender> marked_codec::in_order(node_names all) cons
   return out;
 }
 
-place_in_line marked_codec::place_of(std::string_view own, lock_mode mode, node_names all) const {
-  place_in_line out;
+node_place marked_codec::place_of(std::string_view own, lock_mode mode, node_names all) const {
+  node_place out;
   contender self, other;
   std::array<contender, watched_ahead_max> nearest;
   out.is_there = std::ranges::find(all, own) != all.end() && read(own, self);
@@ -94,8 +94,8 @@ place_in_line marked_codec::place_of(std::string_view own, lock_mode mode, node_
   return out;
 }
 
-std::vector<node_in_line> marked_codec::line_of(node_names all) const {
-  std::vector<node_in_line> out;
+std::vector<queued_node> marked_codec::queue_of(node_names all) const {
+  std::vector<queued_node> out;
   bool has_writer = false;
   for (const contender& c : in_order(all)) {
     const bool shares = c.mode == lock_mode::shared;

@@ -22,7 +22,7 @@ constexpr seam::capabilities abilities(unsigned modes) noexcept {
   const bool shares = (modes & seam::bit_of(lock_mode::shared)) != 0;
   return {.life = seam::lifetime::session,
           .queue = seam::order::fifo,
-          .wanted = seam::contention_signal::push,
+          .contention = seam::contention_signal::push,
           .modes = modes,
           .tokens = true,
           .durable = true,
@@ -60,8 +60,8 @@ class marked_codec : public sequential_codec {
   const seam::capabilities& can() const noexcept override { return rules_.can; }
   node_kind parent() const noexcept override { return rules_.parent; }
   std::string name_of(const base::uuid&, lock_mode) const override;
-  place_in_line place_of(std::string_view own, lock_mode, node_names all) const override;
-  std::vector<node_in_line> line_of(node_names all) const override;
+  node_place place_of(std::string_view own, lock_mode, node_names all) const override;
+  std::vector<queued_node> queue_of(node_names all) const override;
 
  private:
   struct contender {

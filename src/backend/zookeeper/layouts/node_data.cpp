@@ -20,16 +20,17 @@ node_owner read_node_owner(std::string_view data) {
     if (data != revocation_data) out.host = data;
     return out;
   }
-  std::string_view rest = data.substr(host_end + 1);
-  const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), out.pid);
-  if (fault != std::errc() || (end != rest.data() + rest.size() && *end != ' ')) {
+  std::string_view remaining = data.substr(host_end + 1);
+  const auto [end, fault] =
+      std::from_chars(remaining.data(), remaining.data() + remaining.size(), out.pid);
+  if (fault != std::errc() || (end != remaining.data() + remaining.size() && *end != ' ')) {
     out.pid = 0;
     out.note = data;
     return out;
   }
   if (host != "-") out.host = host;
-  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-  if (!rest.empty()) out.note = rest.substr(1);
+  remaining.remove_prefix(static_cast<std::size_t>(end - remaining.data()));
+  if (!remaining.empty()) out.note = remaining.substr(1);
   return out;
 }
 

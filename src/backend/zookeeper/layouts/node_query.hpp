@@ -132,12 +132,12 @@ class node_query : public reply_handler, protected claims::admin_query<T>, priva
 
  private:
   void on_reply(const reply& r, const reply_context& c) override {
-    if (!is_told_ && !this->has_failed()) read(answered_, r, c.now);
+    if (!has_reported_ && !this->has_failed()) read(answered_, r, c.now);
     ++answered_;
     end_await(c.now, c.events);
   }
   void on_cut(bool, const reply_context& c) override {
-    if (!is_told_) this->fail({errc::unavailable, "the connection was lost"});
+    if (!has_reported_) this->fail({errc::unavailable, "the connection was lost"});
     end_await(c.now, c.events);
   }
   void end_await(time_point now, base::event_queue& events) {
@@ -154,24 +154,24 @@ class node_query : public reply_handler, protected claims::admin_query<T>, priva
   void on_time(time_point, base::event_queue& events) override {
     const std::string& last = over_.of_session().last_failure().text;
     this->fail({errc::unavailable, last.empty() ? "no answer within the op-timeout" : last});
-    tell(events);
+    report(events);
   }
   void on_closed(base::event_queue& events) override {
-    if (!is_told_) this->fail({errc::closed, "the client was closed"});
-    tell(events);
+    if (!has_reported_) this->fail({errc::closed, "the client was closed"});
+    report(events);
   }
 
-  void tell(base::event_queue& events) {
+  void report(base::event_queue& events) {
     waits_.remove(*this);
-    if (std::exchange(is_told_, true)) return;
+    if (std::exchange(has_reported_, true)) return;
     events.post(*this, base::claim_event::wanted);
   }
   void finish(base::event_queue& events) {
-    tell(events);
+    report(events);
     events.post(*this, base::claim_event::ended);
   }
-  void on_event(base::claim_event what) override {
-    what == base::claim_event::ended ? (void)this->retire() : this->deliver();
+  void on_event(base::claim_event event) override {
+    event == base::claim_event::ended ? (void)this->retire() : this->deliver();
   }
 
   transport& over_;
@@ -179,7 +179,7 @@ class node_query : public reply_handler, protected claims::admin_query<T>, priva
   const duration op_timeout_;
   std::size_t awaited_ = 0, answered_ = 0;
   bool is_on_hold_ = false;
-  bool is_told_ = false;  // the caller may be gone
+  bool has_reported_ = false;  // the caller may be gone
 };
 
 }  // namespace holdfast::zookeeper

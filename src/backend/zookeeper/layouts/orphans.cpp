@@ -17,9 +17,9 @@ constexpr duration refused_pause = 10s;
 }  // namespace
 
 // Without a session there is no node of it.
-void orphan_nodes::add(removed_by how, std::string parent, std::string text, time_point now) {
+void orphan_nodes::add(removed_by by, std::string parent, std::string text, time_point now) {
   if (over_->of_session().id() == 0) return;
-  items_.emplace_back(*this, how, std::move(parent), std::move(text));
+  items_.emplace_back(*this, by, std::move(parent), std::move(text));
   items_.back().place = std::prev(items_.end());
   items_.back().start(now);
 }
@@ -39,10 +39,10 @@ void orphan_nodes::tick(time_point now) {
 void orphan_node::start(time_point now) {
   is_cut = is_refused_ = false;
   retry_at = base::never;
-  looks_ = how_ != removed_by::name;
+  looks_ = by_ != removed_by::name;
   // Behind a sync: a create that was never answered may have been executed by another server.
   if (looks_) send(opcode::sync, path_body(parent_), now);
-  switch (how_) {
+  switch (by_) {
     case removed_by::name: send(opcode::remove, delete_body(parent_ + '/' + text_), now); break;
     case removed_by::beginning:
       send(opcode::get_children2, watched_path_body(parent_, false), now);
@@ -65,7 +65,7 @@ void orphan_node::on_reply(const reply& r, const reply_context& context) {
 
 void orphan_node::remove_found(const reply& r, time_point now) {
   looks_ = false;
-  if (how_ == removed_by::content) {
+  if (by_ == removed_by::content) {
     if (is_ours(r)) send(opcode::remove, delete_body(parent_), now);
     return;
   }

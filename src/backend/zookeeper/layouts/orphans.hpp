@@ -20,8 +20,8 @@ enum class removed_by : unsigned char {
 class orphan_node final : public reply_handler {
  public:
   // `parent`: of `content` the path itself.
-  orphan_node(orphan_nodes& all, removed_by how, std::string parent, std::string text)
-      : all_(all), how_(how), parent_(std::move(parent)), text_(std::move(text)) {}
+  orphan_node(orphan_nodes& all, removed_by by, std::string parent, std::string text)
+      : all_(all), by_(by), parent_(std::move(parent)), text_(std::move(text)) {}
   void start(time_point now);
   void on_reply(const reply&, const reply_context&) override;
   void on_cut(bool was_sent, const reply_context&) override;
@@ -37,7 +37,7 @@ class orphan_node final : public reply_handler {
   void finish(time_point now);
 
   orphan_nodes& all_;
-  const removed_by how_;
+  const removed_by by_;
   const std::string parent_, text_;
   bool looks_ = false;  // sync and a look are in flight; else deletes
   bool is_refused_ = false;

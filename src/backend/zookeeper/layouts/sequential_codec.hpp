@@ -13,7 +13,7 @@
 
 namespace holdfast::zookeeper {
 
-struct place_in_line {  // of one node among the others
+struct node_place {  // of one node among the others
   bool is_there = false;
   // The nodes to wait for, the nearest first; empty: it holds the lock.
   nearest_names ahead;
@@ -27,7 +27,7 @@ struct place_in_line {  // of one node among the others
   bool is_first() const noexcept { return ahead.front().empty(); }
 };
 
-struct node_in_line {  // of a lock, in the order in which they are served
+struct queued_node {  // of a lock, in the order in which they are served
   std::string_view name;
   lock_mode mode = lock_mode::exclusive;
   bool holds = false;
@@ -45,9 +45,9 @@ class sequential_codec {
   // The beginning of a node's name; the server appends ten digits. A writer that becomes a reader
   // keeps its digits, and so its place.
   virtual std::string name_of(const base::uuid&, lock_mode) const = 0;
-  virtual place_in_line place_of(std::string_view own, lock_mode, node_names all) const = 0;
+  virtual node_place place_of(std::string_view own, lock_mode, node_names all) const = 0;
   // The nodes of this layout; others in the same parent are left out.
-  virtual std::vector<node_in_line> line_of(node_names all) const = 0;
+  virtual std::vector<queued_node> queue_of(node_names all) const = 0;
 };
 
 }  // namespace holdfast::zookeeper

@@ -32,10 +32,10 @@ class sequential_query final : public holders_query {
   }
   void read_list(question q, const node_children* all, time_point now) override {
     if (!all) return;
-    const std::vector<node_in_line> line = codec_.line_of(all->names);
-    const auto holding = std::ranges::count_if(line, &node_in_line::holds);
-    q.found.waiting = static_cast<int>(std::ssize(line) - holding);
-    for (const node_in_line& n : line) {
+    const std::vector<queued_node> queue = codec_.queue_of(all->names);
+    const auto holding = std::ranges::count_if(queue, &queued_node::holds);
+    q.found.waiting = static_cast<int>(std::ssize(queue) - holding);
+    for (const queued_node& n : queue) {
       if (!n.holds) continue;
       holder h = q.found;
       h.owner = n.name;
@@ -78,7 +78,7 @@ void sequential_layout::break_lock(std::string_view name, std::string_view seen,
                                    seam::decision_handler& to) {
   const auto node_of_holder = [this, owner = std::string(seen)](node_names all) {
     std::vector<std::string> out;
-    for (const node_in_line& n : codec_->line_of(all))
+    for (const queued_node& n : codec_->queue_of(all))
       if (n.holds && n.name == owner) out.emplace_back(n.name);
     return out;
   };
@@ -144,12 +144,12 @@ void sequential_layout::on_claims_watch(const watch_event& e, time_point now, ev
 
 using operation = sequential_operation;
 
-std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, operation what,
+std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, operation op,
                                                           time_point now, event_queue&) {
-  if (auto answer = answer_after_end(c, what)) return answer;
+  if (auto answer = answer_after_end(c, op)) return answer;
   sequential_batch& f = take_batch();
-  f.begin(c, what);
-  switch (what) {
+  f.begin(c, op);
+  switch (op) {
     case operation::create:
       send_create(c, f, now);
       send(f, opcode::exists, watched_path_body(c.path, false), now);
@@ -231,12 +231,12 @@ std::string_view node_starting(std::string_view begin, node_names all) {
 }  // namespace
 
 void sequential_batch::on_begin(const sequential_claim& c) {
-  node_ = what() == operation::remove ? home_.node_name(c) : std::string();
+  node_ = op() == operation::remove ? home_.node_name(c) : std::string();
   asks_own_ = was_there_ = false;
 }
 
 void sequential_batch::read(unsigned at, const reply& r, const reply_context& context) {
-  switch (what()) {
+  switch (op()) {
     case operation::create: return read_create(r);
     case operation::join: return awaited() == 0 ? read_list(r, context) : read_create(r);
     case operation::list:
@@ -259,7 +259,6 @@ void sequential_batch::read_create(const reply& r) {
   }
   if (awaited() == 0) {
     const auto parent = r.is_ok() ? read_stat(r.body) : std::nullopt;
-    if (parent && planted(mutant::number_of_another_node)) take_number(parent->czxid);
     const bool is_alone = parent && parent->children == 1 && parent->pzxid == result.number;
     result.what = is_alone ? verdict::granted : verdict::created;
     return;
@@ -271,14 +270,14 @@ void sequential_batch::read_create(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto made = read_created(r.body);
   if (!made) return fail_malformed();
-  take_number(r.head.zxid);
+  take_number(c && planted(mutant::number_of_another_node) ? c->last_czxid : r.head.zxid);
   if (!c) return;
   c->sequence = read_sequence(last_part(made->path), home_.codec().name_of(attempt_, c->mode));
   if (!is_in_order(c->sequence)) fail_exhausted();
 }
 
 void sequential_batch::read_list(const reply& r, const reply_context& context) {
-  if (what() == operation::find && answered() == 1 && awaited() > 0) {  // sync
+  if (op() == operation::find && answered() == 1 && awaited() > 0) {  // sync
     if (!r.is_ok()) fail(r);
     return;
   }
@@ -299,8 +298,8 @@ void sequential_batch::read_list(const reply& r, const reply_context& context) {
     if (!found.empty() && !is_in_order(c->sequence)) return fail_exhausted();
   }
   const std::string own = home_.node_name(*c);
-  const place_in_line mine =
-      own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
+  const node_place mine =
+      own.empty() ? node_place() : home_.codec().place_of(own, c->mode, all->names);
   if (mine.is_other_kind)
     return fail(errc::mismatch,
                 "other clients use the name for another kind of lock: a mutex and a shared_mutex "
@@ -360,7 +359,7 @@ void sequential_batch::read_watch_own(const reply& r) {
   if (!planted(mutant::revocation_unread)) result.is_revoked = node->data == revocation_data;
   result.what = verdict::watched;
   const sequential_claim* const c = owner();
-  if (what() == operation::watch && c && c->ahead) result.ahead = c->ahead->now();
+  if (op() == operation::watch && c && c->ahead) result.ahead = c->ahead->now();
 }
 
 void sequential_batch::read_peek(const reply& r) {

@@ -18,16 +18,16 @@ permit_recipe::step permit_recipe::peek() const noexcept {
   return out;
 }
 
-permit_recipe::step permit_recipe::start(state next, operation what, const timing& t) noexcept {
+permit_recipe::step permit_recipe::start(state next, operation op, const timing& t) noexcept {
   state_ = next;
   watches_own_ = false;
-  return begin(what, t);
+  return begin(op, t);
 }
 
-permit_recipe::step permit_recipe::turn_to(state next, operation what, const timing& t) noexcept {
+permit_recipe::step permit_recipe::turn_to(state next, operation op, const timing& t) noexcept {
   state_ = next;
   leases_changed_ = false;
-  return ask(what, t);
+  return ask(op, t);
 }
 
 permit_recipe::step permit_recipe::give_back(bool joins_next, const timing& t) noexcept {
@@ -89,7 +89,7 @@ permit_recipe::step permit_recipe::on_return_reply(const reply& r, time_point no
 permit_recipe::step permit_recipe::on_line_reply(const reply& r, const timing& t) noexcept {
   switch (r.what) {
     case verdict::first: return turn_to(state::leasing, operation::lease, t);
-    case verdict::behind: state_ = state::in_line; return {};
+    case verdict::behind: state_ = state::in_queue; return {};
     default: return start(state::joining, operation::join, t);
   }
 }
@@ -99,7 +99,7 @@ permit_recipe::step permit_recipe::on_lease_reply(const reply& r, time_point now
   switch (r.what) {
     case verdict::granted: {
       step out = hold(r, now);
-      out.send = operation::leave_line;
+      out.send = operation::leave_queue;
       return out;
     }
     case verdict::full:
@@ -118,13 +118,13 @@ permit_recipe::step permit_recipe::hold(const reply& r, time_point now) noexcept
   return out;
 }
 
-permit_recipe::step permit_recipe::on_cut(operation what, std::uint32_t epoch, time_point now,
+permit_recipe::step permit_recipe::on_cut(operation op, std::uint32_t epoch, time_point now,
                                           const timing& t) noexcept {
   step out;
   if (epoch != epoch_) return out;
   if (is_leaving()) return remove_again();
   if (is_held()) {
-    if (what != operation::watch_own) return peek();
+    if (op != operation::watch_own) return peek();
     out.sleeps = true;
     out.wake = now + own_watch_after;
     return out;
@@ -135,14 +135,14 @@ permit_recipe::step permit_recipe::on_cut(operation what, std::uint32_t epoch, t
     case state::returning: return remove_again();
     case state::joining: return ask(operation::find, t);
     case state::leasing: return turn_to(state::leasing, operation::recount, t);
-    case state::in_line:
+    case state::in_queue:
     case state::at_head: break;
   }
   return out;
 }
 
 permit_recipe::step permit_recipe::on_blocker(const timing& t) noexcept {
-  const bool waits_for_it = is_acquiring() && state_ == state::in_line;
+  const bool waits_for_it = is_acquiring() && state_ == state::in_queue;
   return waits_for_it ? turn_to(state::joining, operation::look, t) : step{};
 }
 
@@ -152,7 +152,7 @@ permit_recipe::step permit_recipe::on_leases(const timing& t) noexcept {
   return waits_for_it ? turn_to(state::leasing, operation::count, t) : step{};
 }
 
-permit_recipe::step permit_recipe::on_line() noexcept { return peek(); }
+permit_recipe::step permit_recipe::on_queue() noexcept { return peek(); }
 
 permit_recipe::step permit_recipe::on_own_lease(bool has_ended) noexcept {
   if (!is_held()) return {};

@@ -1,11 +1,11 @@
 // One claim on permits of a semaphore that is two queues of ephemeral sequential nodes: a node in
-// the line says who may ask for permits next, and each lease is a permit.
+// the queue says who may ask for permits next, and each lease is a permit.
 // Pure, as claim/recipe.hpp says: (state, event, now) -> effects.
 //
 // Source: InterProcessSemaphoreV2 of Apache Curator, with two shortcuts. A claim that finds nobody
-// in the line makes its leases at once and looks. It holds them if, in the order of their
+// in the queue makes its leases at once and looks. It holds them if, in the order of their
 // sequences, they are among the first `total`: of all that hold one, the last made saw the others.
-// Else it returns them and goes the long way, in the line.
+// Else it returns them and goes the long way, in the queue.
 //
 //   state      | event                        | next       | effects
 //   -----------+------------------------------+------------+------------------------------------
@@ -13,19 +13,19 @@
 //              | acquire, and others waited   | joining    | new owner, send join
 //              | under the last grant         |            |
 //   taking     | granted                      | held       | granted
-//              | full, or others are in line  | returning  | send remove
+//              | full, or others are queued   | returning  | send remove
 //              | that, one attempt            | leaving    | send remove; refused (timed_out)
 //              | cut                          | returning  | send remove, and then take again
 //   returning  | done, gone                   | joining,   | new owner, send join; or send take
 //              |                              | taking     |
 //              | failed                       | returning  | send remove, later each time
 //              | failed: no right to it       | idle       | refused; orphan
-//   joining    | first in line                | leasing    | send lease
-//              | behind, watched              | in_line    |
+//   joining    | first in the queue           | leasing    | send lease
+//              | behind, watched              | in_queue   |
 //              | gone                         | joining    | new owner, send join
 //              | cut                          | joining    | send find: sync and list
-//   in_line    | the one before it has ended  | joining    | send look
-//   leasing    | granted                      | held       | granted, send leave_line
+//   in_queue   | the one before it has ended  | joining    | send look
+//   leasing    | granted                      | held       | granted, send leave_queue
 //              | full, watched                | at_head    |
 //              | full, an event came before   | leasing    | send count
 //              | gone                         | returning  | send remove
@@ -38,9 +38,9 @@
 //              | the sequence is at its limit |            | exhausted)
 //              | the session is lost          | taking     | new owner, send take
 //   held       | a lease has ended            | lost       | lost (not_held); orphan
-//              | check_waiters, or the line   | held       | send check_waiters
+//              | check_waiters, or the queue  | held       | send check_waiters
 //              | has changed                  |            |
-//              | others are in line           | held       | wanted, once
+//              | others are queued            | held       | wanted, once
 //              | a lease asks for release     | held       | revocation, once
 //              | after a while, unwatched, or | held       | send watch_own
 //              | a lease has changed          |            |
@@ -58,23 +58,23 @@ using claims::session_reply;
 
 enum class permit_operation : unsigned char {
   none,
-  take,           // the leases, a list of all, and a look at the line
-  join,           // a node in the line, and a list of it
-  look,           // a list of the line
+  take,           // the leases, a list of all, and a look at the queue
+  join,           // a node in the queue, and a list of it
+  look,           // a list of the queue
   find,           // the same behind a sync: whether an unanswered join was executed
   lease,          // the leases, and a list of all
   count,          // a list of all leases
   recount,        // the same behind a sync: whether an unanswered lease was executed
   watch_own,      // the leases
-  check_waiters,  // are others in line? And a watch for those that come
-  leave_line,
+  check_waiters,  // are others queued? And a watch for those that come
+  leave_queue,
   remove,  // all of this claim, also where its names are not known
 };
 
 enum class permit_verdict : unsigned char {
   granted,    // take, lease, count, recount
-  full,       // take: or others are in line. Else: an event comes when the leases change
-  first,      // join, look, find: nobody in line is before it
+  full,       // take: or others are queued. Else: an event comes when the leases change
+  first,      // join, look, find: nobody in the queue is before it
   behind,     // somebody is, whose end brings an event
   none,       // recount: no lease of this claim was made
   no_parent,  // take, join, lease: nothing was done
@@ -91,16 +91,16 @@ class permit_recipe : public session_recipe<session_reply<permit_operation, perm
   step on(const reply&, time_point, const timing&) noexcept;
   // The request for this, in that epoch, will not be answered.
   step on_cut(operation, std::uint32_t epoch, time_point, const timing&) noexcept;
-  step on_blocker(const timing&) noexcept;  // the node in line before the own one changed or ended
+  step on_blocker(const timing&) noexcept;  // the node ahead in the queue changed or ended
   step on_leases(const timing&) noexcept;   // one was made, or ended
-  step on_line() noexcept;                  // of check_waiters(): somebody came or left
+  step on_queue() noexcept;                 // of check_waiters(): somebody came or left
   step on_own_lease(bool has_ended) noexcept;
   static step on_attached() noexcept { return {}; }  // the watches were set again with it
   step on_session_lost(time_point, const timing&) noexcept;
   step on_wake(time_point, const timing&) noexcept;
 
  private:
-  enum class state : unsigned char { taking, returning, joining, in_line, leasing, at_head };
+  enum class state : unsigned char { taking, returning, joining, in_queue, leasing, at_head };
 
   step peek() const noexcept;
   step start(state, operation, const timing&) noexcept;

@@ -186,16 +186,16 @@ sequential_recipe::step sequential_recipe::hold(const reply& r, time_point now) 
   return out;
 }
 
-sequential_recipe::step sequential_recipe::on_cut(operation what, std::uint32_t epoch,
-                                                  time_point now, const timing& t) noexcept {
+sequential_recipe::step sequential_recipe::on_cut(operation op, std::uint32_t epoch, time_point now,
+                                                  const timing& t) noexcept {
   step out;
   if (epoch != epoch_) return out;
   if (is_leaving()) return remove_again();
   if (is_acquiring() && asks_in_ != state::waiting)
     return ask_again(planted(mutant::create_repeated) ? state::creating : state::resolving, t);
   if (!is_held()) return out;
-  if (what != operation::watch_own) {
-    out.send = what;
+  if (op != operation::watch_own) {
+    out.send = op;
   } else {
     out.sleeps = true;
     out.wake = now + own_watch_after;

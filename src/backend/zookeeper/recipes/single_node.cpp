@@ -50,13 +50,13 @@ single_node_recipe::step single_node_recipe::on_acquire_reply(const reply& r, ti
   }
 }
 
-single_node_recipe::step single_node_recipe::on_cut(operation what, std::uint32_t epoch, time_point,
+single_node_recipe::step single_node_recipe::on_cut(operation op, std::uint32_t epoch, time_point,
                                                     const timing& t) noexcept {
   if (epoch != epoch_) return {};
   if (is_leaving()) return remove_again();
   if (is_acquiring() && state_ != state::waiting) return turn_to(state::resolving, t);
   step out;
-  if (is_held()) out.send = what;
+  if (is_held()) out.send = op;
   return out;
 }
 

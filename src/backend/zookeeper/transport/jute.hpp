@@ -70,7 +70,7 @@ class frame_reader {
   // default 1 MiB less a byte), so that a list of many children may be longer.
   static constexpr std::size_t frame_max = 64u << 20;
 
-  explicit frame_reader(std::size_t most = frame_max) noexcept : most_(most) {}
+  explicit frame_reader(std::size_t limit = frame_max) noexcept : most_(limit) {}
 
   // Calls on_frame(span) for each frame that is complete, until it returns false. False: a length
   // that no frame has came; nothing is read any more.

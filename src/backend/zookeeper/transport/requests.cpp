@@ -28,10 +28,10 @@ void append_paths(jute_writer& w, std::span<const std::string_view> paths) {
 
 // As many of the first paths as there is room for; at least one.
 std::span<const std::string_view> take_some(std::span<const std::string_view>& from,
-                                            std::size_t& room) {
+                                            std::size_t& space) {
   std::size_t count = 0;
-  while (count < from.size() && room > 0) {
-    room -= std::min(room, from[count].size() + frame_head);
+  while (count < from.size() && space > 0) {
+    space -= std::min(space, from[count].size() + frame_head);
     ++count;
   }
   const auto taken = from.first(count);
@@ -139,13 +139,13 @@ unsigned append_set_watches(std::string& out, std::int64_t relative_zxid,
   while (!data.empty() || !exist.empty() || !child.empty()) {
     ++frames;
     append_frame(out, [&](std::string& to) {
-      std::size_t room = set_watches_bytes_max;
+      std::size_t space = set_watches_bytes_max;
       jute_writer w(to);
       append_header(w, xid::set_watches, opcode::set_watches);
       w.write_long(relative_zxid);
-      append_paths(w, take_some(data, room));
-      append_paths(w, take_some(exist, room));
-      append_paths(w, take_some(child, room));
+      append_paths(w, take_some(data, space));
+      append_paths(w, take_some(exist, space));
+      append_paths(w, take_some(child, space));
     });
   }
   return frames;

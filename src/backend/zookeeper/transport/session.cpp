@@ -371,18 +371,22 @@ bool session::check_lapse(time_point now, event_queue& events) {
 }
 
 void session::check_silence(time_point now, event_queue& events) {
-  if (in_flight_.empty()) return;
-  const time_point sent = in_flight_.front().mark.sent;
-  if (now >= silent_since() + silence_max())
+  if (!in_flight_.empty() && now >= silent_since() + silence_max())
     return fail({errc::unavailable, "the server does not answer"}, now, events);
-  if (now >= sent + reply_overdue && pings_ == 0 && state_ != state::retiring) send_ping(now);
+  if (pings_ == 0 && is_ping_due(now)) send_ping(now);
+}
+
+bool session::is_ping_due(time_point now) const noexcept {
+  const bool awaits_reply = !in_flight_.empty() && state_ != state::retiring;
+  return (awaits_reply && now >= in_flight_.front().mark.sent + reply_overdue) ||
+         (planted(mutant::deadline_by_any_reply) && state_ == state::attached &&
+          now >= renewal_due());
 }
 
 // At the leader a write renews; elsewhere only a new connection does. What is in flight is waited
 // for, so that nothing is cut.
 void session::check_renewal(time_point now) {
   if (now < renewal_due()) return;
-  if (planted(mutant::deadline_by_any_reply) && pings_ == 0) return send_ping(now);
   if (deadline_.is_at_leader() || planted(mutant::write_at_follower_renews))
     return send_renewing_write(now);
   state_ = state::draining;

@@ -179,6 +179,7 @@ class session {
   void note_doubt(base::event_queue&);
   bool check_lapse(time_point now, base::event_queue&);
   void check_silence(time_point now, base::event_queue&);
+  bool is_ping_due(time_point now) const noexcept;
   void check_renewal(time_point now);
   time_point renewal_due() const noexcept;
   time_point doubt_due() const noexcept;

@@ -18,7 +18,7 @@ namespace {
 
 // At the leader each write proves a little more. The owner is told of this part of the timeout at
 // once, since each lock that is held has to learn of it.
-constexpr int told_part = 32;
+constexpr int report_part = 32;
 
 }  // namespace
 
@@ -167,8 +167,8 @@ void session::note_write(const sent_request& request, const reply& r, time_point
   }
   if (!deadline_.acknowledge(request.mark, now)) return;
   const bool was_doubtful = std::exchange(is_doubtful_, false);
-  const duration more = deadline_.deadline() - reported_deadline_;
-  if (was_doubtful || more >= deadline_.timeout() / told_part) report_deadline(events);
+  const duration gain = deadline_.deadline() - reported_deadline_;
+  if (was_doubtful || gain >= deadline_.timeout() / report_part) report_deadline(events);
 }
 
 void session::report_deadline(event_queue& events) {

@@ -16,7 +16,7 @@ constexpr int short_stay = 20, long_stay = 1'500;  // ms
 
 contender::contender(const std::string& url, const contended_lock& what, witness& w,
                      guarded_counter& counter, std::uint64_t seed)
-    : what_(what),
+    : lock_(what),
       witness_(w),
       counter_(counter),
       dice_(seed),
@@ -28,15 +28,15 @@ contender::contender(const std::string& url, const contended_lock& what, witness
 lease contender::take(stay& s, const std::stop_token& stop) {
   std::error_code ec;  // an outage; the next attempt is another one
   s.called = lease_clock::now();
-  switch (what_.use) {
-    case lock_use::exclusive: return client_.mutex(what_.name).acquire({}, stop, ec);
+  switch (lock_.use) {
+    case lock_use::exclusive: return client_.mutex(lock_.name).acquire({}, stop, ec);
     case lock_use::permits:
       s.capacity = permits_in_all;
-      return client_.semaphore(what_.name, permits_in_all).acquire({}, stop, ec);
+      return client_.semaphore(lock_.name, permits_in_all).acquire({}, stop, ec);
     case lock_use::readers_and_writers: break;
   }
   s.capacity = readers_max;
-  const auto both = client_.shared_mutex(what_.name);
+  const auto both = client_.shared_mutex(lock_.name);
   if (!one_of(2)) return both.acquire_shared({}, stop, ec);
   s.weight = readers_max;
   return both.acquire({}, stop, ec);
@@ -44,7 +44,7 @@ lease contender::take(stay& s, const std::stop_token& stop) {
 
 void contender::play(const std::stop_token& stop) {
   stay s;
-  s.lock = what_.name;
+  s.lock = lock_.name;
   lease held = take(s, stop);
   if (!held) return std::this_thread::sleep_for(look_every);
   s.from = s.to = lease_clock::now();
@@ -56,7 +56,7 @@ void contender::play(const std::stop_token& stop) {
   else
     held.unlock();
   if (s.from < s.to) witness_.add(s);
-  std::this_thread::sleep_for(up_to(what_.pause_max));
+  std::this_thread::sleep_for(up_to(lock_.pause_max));
 }
 
 void contender::hold(const lease& held, stay& s, const std::stop_token& stop) {

@@ -33,7 +33,7 @@ class contender {
   contender(const contender&) = delete;
   contender& operator=(const contender&) = delete;
 
-  const char* lock() const noexcept { return what_.name; }
+  const char* lock() const noexcept { return lock_.name; }
   std::uint64_t grants() const noexcept { return grants_; }
   std::uint64_t refused() const noexcept { return refused_; }  // holders, by the counter
 
@@ -46,7 +46,7 @@ class contender {
   }
   bool one_of(int n) { return std::uniform_int_distribution(1, n)(dice_) == 1; }
 
-  const contended_lock what_;
+  const contended_lock lock_;
   witness& witness_;
   guarded_counter& counter_;
   std::mt19937_64 dice_;

@@ -44,7 +44,7 @@ TEST(file_error_text, has_the_code_and_the_remedy_of_each_error) {
 }
 
 TEST(file_error_text, names_both_kinds_of_a_mismatch) {
-  const base::failure why = another_kind({lock_mode::permit, 1, 5}, {.how = lock_mode::shared});
+  const base::failure why = another_kind({lock_mode::permit, 1, 5}, {.mode = lock_mode::shared});
   EXPECT_EQ(why.code, errc::mismatch);
   EXPECT_EQ(why.text, "its current holders use it as a semaphore of 5 permits, and it was "
                       "requested as a lock: use another name for one of them");

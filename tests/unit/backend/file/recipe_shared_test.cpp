@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using state = recipe::state;
 
-constexpr kind share{.how = lock_mode::shared};
+constexpr kind share{.mode = lock_mode::shared};
 constexpr kind permits(std::uint32_t count, std::uint32_t of) {
   return {lock_mode::permit, count, of};
 }

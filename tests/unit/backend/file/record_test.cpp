@@ -47,7 +47,7 @@ TEST(file_record, has_room_for_the_longest_texts) {
 
 TEST(file_record, has_the_mode_in_which_it_is_held) {
   const std::string name(512, 'n'), host(64, 'h'), note(256, 'o');
-  for (const kind& as : {kind{}, kind{.how = lock_mode::shared}, kind{lock_mode::permit, 2, 5},
+  for (const kind& as : {kind{}, kind{.mode = lock_mode::shared}, kind{lock_mode::permit, 2, 5},
                          kind{lock_mode::permit, permits_max, permits_max}}) {
     record_text text;
     text.describe(name, host, note, 4711, 1, as);
@@ -199,8 +199,8 @@ TEST(file_record, remembers_the_number_that_was_stamped) {
   text.describe("n", "h", "", 1, 1);
   text.stamp(7, 1us);
   EXPECT_EQ(text.number(), 7);
-  text.describe("n", "h", "other", 1, 1, {.how = lock_mode::shared});
-  EXPECT_EQ(text.as().how, lock_mode::shared);
+  text.describe("n", "h", "other", 1, 1, {.mode = lock_mode::shared});
+  EXPECT_EQ(text.as().mode, lock_mode::shared);
 }
 
 }  // namespace

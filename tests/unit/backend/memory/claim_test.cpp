@@ -228,7 +228,7 @@ TEST_F(memory_claim, a_stale_holder_neither_renews_nor_releases_its_successors_l
   ASSERT_EQ(inspect(b).size(), 1u);
   b.claim->renew(10s, 1);
   EXPECT_EQ(b.heard.news(), "gm");
-  a.acquire(1s);  // a new conversation: the old one is over
+  a.acquire(1s);  // a new request: the old one has ended
   EXPECT_EQ(a.heard.news(), "");
 }
 

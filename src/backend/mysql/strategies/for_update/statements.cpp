@@ -14,8 +14,8 @@ constexpr std::string_view shared_try = " LOCK IN SHARE MODE/*M! NOWAIT*/";
 constexpr std::string_view exclusive_wait = " FOR UPDATE/*M! WAIT 31536000*/";
 constexpr std::string_view shared_wait = " LOCK IN SHARE MODE/*M! WAIT 31536000*/";
 
-std::string with(std::string_view first, std::string_view table, std::string_view rest) {
-  return std::string(first).append(table).append(rest);
+std::string with(std::string_view first, std::string_view table, std::string_view remaining) {
+  return std::string(first).append(table).append(remaining);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace holdfast::mysql::for_update {
 inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::connection,
     .queue = seam::order::none,
-    .wanted = seam::contention_signal::silent,
+    .contention = seam::contention_signal::silent,
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared),
     .tokens = true,
     .durable = true,

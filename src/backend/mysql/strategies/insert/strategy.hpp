@@ -12,7 +12,7 @@ namespace holdfast::mysql::insert {
 inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::ttl,
     .queue = seam::order::none,
-    .wanted = seam::contention_signal::silent,
+    .contention = seam::contention_signal::silent,
     .modes = seam::bit_of(lock_mode::exclusive),
     .tokens = true,
     .durable = true,

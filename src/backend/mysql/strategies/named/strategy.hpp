@@ -13,7 +13,7 @@ namespace holdfast::mysql::named {
 inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::connection,
     .queue = seam::order::fifo,
-    .wanted = seam::contention_signal::silent,
+    .contention = seam::contention_signal::silent,
     .modes = seam::bit_of(lock_mode::exclusive),
     .tokens = true,
     .durable = true,

@@ -83,15 +83,15 @@ void strategy::add(claim& c, std::string_view name) {
 // The core destroys idle claims only, and those have no connection.
 void strategy::remove(claim& c) noexcept { claims_.remove(c); }
 
-std::optional<pinned_recipe::reply> strategy::submit(claim& c, operation what, time_point now,
+std::optional<pinned_recipe::reply> strategy::submit(claim& c, operation op, time_point now,
                                                      base::event_queue&) {
   if (over_->is_unavailable()) {
     watch_outage(now);
     if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
   }
-  if (what == operation::remove) return remove_from_server(c, now);
-  c.queued = what;
-  c.follows_release = what == operation::try_lock && is_being_released(c.key);
+  if (op == operation::remove) return remove_from_server(c, now);
+  c.queued = op;
+  c.follows_release = op == operation::try_lock && is_being_released(c.key);
   if (!c.follows_release || planted(mutant::statements_overtake)) start(c, now);
   return {};
 }
@@ -150,26 +150,24 @@ void strategy::withdraw_orphan(claim& c, time_point now, base::event_queue&) {
   if (c.connection) give_up_connection(c, now);
 }
 
-void strategy::send(claim& c, operation what, time_point now) {
+void strategy::send(claim& c, operation op, time_point now) {
   const time_point due = base::saturating_add(now, settings_.op_timeout);
   const lock_mode mode = c.details.mode;
   c.queued = operation::none;
-  switch (what) {
-    case operation::try_lock:
-      return send_statement(c, what, texts_.try_lock(c.key, mode), now, due);
-    case operation::wait:
-      return send_statement(c, what, texts_.wait(c.key, mode), now, base::never);
-    case operation::confirm: return send_statement(c, what, texts_.confirm(c.key, mode), now, due);
+  switch (op) {
+    case operation::try_lock: return send_statement(c, op, texts_.try_lock(c.key, mode), now, due);
+    case operation::wait: return send_statement(c, op, texts_.wait(c.key, mode), now, base::never);
+    case operation::confirm: return send_statement(c, op, texts_.confirm(c.key, mode), now, due);
     case operation::create: return send_create(c, now);
-    case operation::remove: return send_statement(c, what, texts_.release(c.key), now, due);
+    case operation::remove: return send_statement(c, op, texts_.release(c.key), now, due);
     case operation::none: return;
   }
 }
 
-request& strategy::request_of(claim& c, operation what) {
+request& strategy::request_of(claim& c, operation op) {
   request& r = take_request();
   r.whose = c.place();
-  r.to = what;
+  r.to = op;
   r.epoch = c.recipe().epoch();
   r.connection = c.connection->id();
   r.idle_timeout = c.connection->idle_timeout();
@@ -177,10 +175,10 @@ request& strategy::request_of(claim& c, operation what) {
   return r;
 }
 
-void strategy::send_statement(claim& c, operation what, std::string statement, time_point now,
+void strategy::send_statement(claim& c, operation op, std::string statement, time_point now,
                               time_point due) {
-  c.has_tried = c.has_tried || what != operation::none;
-  over_->run(*c.connection, std::move(statement), request_of(c, what), now, due);
+  c.has_tried = c.has_tried || op != operation::none;
+  over_->run(*c.connection, std::move(statement), request_of(c, op), now, due);
 }
 
 // On a connection that commits each statement, so that no claim holds what it creates.
@@ -324,9 +322,9 @@ void strategy::on_cut(request& q, const reply_context& context) {
   if (is_current && to == operation::create) send_again_later(*c, to, context.now, context.events);
 }
 
-void strategy::send_again_later(claim& c, operation what, time_point now, event_queue& events) {
+void strategy::send_again_later(claim& c, operation op, time_point now, event_queue& events) {
   pinned_recipe::reply later;
-  later.to = what;
+  later.to = op;
   later.epoch = c.recipe().epoch();
   later.what = verdict::not_now;
   c.on_reply(later, {}, now, events);
@@ -366,9 +364,9 @@ void strategy::on_dead(std::uint64_t id, bool is_certain, time_point now, event_
   });
 }
 
-void strategy::on_down(const failure& why, loss how, time_point now, event_queue& events) {
+void strategy::on_down(const failure& why, loss kind, time_point now, event_queue& events) {
   watch_outage(now);
-  if (how != loss::refused) return;  // claims without a connection are answered by on_pin_failed()
+  if (kind != loss::refused) return;  // claims without a connection are answered by on_pin_failed()
   const auto waits = [](const claim& c) { return c.recipe().waits() && !c.connection; };
   claims_.give_up(waits, static_cast<errc>(why.code.value()), why.text, now, events);
 }

@@ -122,8 +122,8 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   void withdraw_orphan(claim&, time_point now, base::event_queue&);
   void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
-  void request_flush(claims::urgency how) noexcept {
-    over_->reactor().request_flush(how == claims::urgency::now);
+  void request_flush(claims::urgency when) noexcept {
+    over_->reactor().request_flush(when == claims::urgency::now);
   }
   static std::string text_of_owner(const claim& c) { return std::to_string(c.owner_id); }
   std::string reason(const claim& c, errc why) const {

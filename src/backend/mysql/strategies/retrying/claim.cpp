@@ -36,7 +36,7 @@ void orphan::on_cut(const failure&, const reply_context& c) {
   to.over().tick_by(to.orphans().on_answer(*this, withdrawal::may_be_lost, c.now));
 }
 
-bool request::is_wanted() const noexcept { return home_.is_wanted(*this); }
+bool request::has_requester() const noexcept { return home_.has_requester(*this); }
 void request::on_reply(const sql_reply& r, const reply_context& c) { home_.on_reply(*this, r, c); }
 void request::on_cut(const failure&, const reply_context& c) { home_.on_cut(*this, c); }
 void request::on_dropped() noexcept { home_.give_back(*this); }

@@ -77,7 +77,7 @@ class request final : public statement_handler {
   duration ttl{};
 
  private:
-  bool is_wanted() const noexcept override;
+  bool has_requester() const noexcept override;
   void on_reply(const sql_reply&, const reply_context&) override;
   void on_cut(const failure&, const reply_context&) override;
   void on_dropped() noexcept override;

@@ -78,10 +78,10 @@ lock_request strategy::request_of(const claim& c, const std::string& owner) cons
           .total_permits = c.details.total_permits};
 }
 
-std::string strategy::text_for(const claim& c, retrying_operation what, std::uint8_t step) const {
+std::string strategy::text_for(const claim& c, retrying_operation op, std::uint8_t step) const {
   const std::string owner = base::text_of(c.owner_id);
   const lock_request r = request_of(c, owner);
-  switch (what) {
+  switch (op) {
     case retrying_operation::renew: return texts_.renew(r);
     case retrying_operation::release:
     case retrying_operation::withdraw: return texts_.release(r.name, r.owner, r.mode);
@@ -89,33 +89,33 @@ std::string strategy::text_for(const claim& c, retrying_operation what, std::uin
   }
 }
 
-std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what, time_point now,
+std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation op, time_point now,
                                                base::event_queue&) {
   if (c.obstacle && c.obstacle->epoch != c.recipe().epoch()) c.obstacle.reset();
-  if (what == retrying_operation::withdraw && !c.was_sent) {
+  if (op == retrying_operation::withdraw && !c.was_sent) {
     retrying_reply nothing_was_sent;
-    nothing_was_sent.to = what;
+    nothing_was_sent.to = op;
     nothing_was_sent.epoch = c.recipe().epoch();
     nothing_was_sent.what = retrying_reply::verdict::done;
     return nothing_was_sent;
   }
   c.was_sent = true;
   std::optional<retrying_reply> answer;
-  if (sends_by_itself(c, what, now, answer)) {
+  if (sends_by_itself(c, op, now, answer)) {
     note_submitted(c, now);
     return answer;
   }
   request& r = take_request();
   r.whose = c.place();
-  r.to = what;
+  r.to = op;
   r.epoch = c.recipe().epoch();
-  r.ticket = what == retrying_operation::renew ? c.ticket() : 0;
+  r.ticket = op == retrying_operation::renew ? c.ticket() : 0;
   r.ttl = c.recipe().ttl();
-  r.step = what == retrying_operation::renew ? 0 : c.recipe().step_of_attempt();
-  if (what == retrying_operation::renew)
-    over_->submit_renewal(text_for(c, what, r.step), r, now, order_of(c.name));
+  r.step = op == retrying_operation::renew ? 0 : c.recipe().step_of_attempt();
+  if (op == retrying_operation::renew)
+    over_->submit_renewal(text_for(c, op, r.step), r, now, order_of(c.name));
   else
-    over_->submit(lane::commands, text_for(c, what, r.step), r, now, order_of(c.name));
+    over_->submit(lane::commands, text_for(c, op, r.step), r, now, order_of(c.name));
   note_submitted(c, now);
   return {};
 }
@@ -153,7 +153,7 @@ void strategy::after_step(claim& c, time_point now) {
   over_->reactor().count(c, c.recipe().waits(), false);
 }
 
-bool strategy::is_wanted(const request& r) const noexcept {
+bool strategy::has_requester(const request& r) const noexcept {
   const claim* const c = claims_.at(r.whose);
   return c && c->recipe().epoch() == r.epoch;
 }
@@ -227,13 +227,13 @@ void strategy::on_cut(request& q, const reply_context& context) {
         context.events);
 }
 
-void strategy::on_down(const failure& why, loss how, time_point now, event_queue& events) {
+void strategy::on_down(const failure& why, loss kind, time_point now, event_queue& events) {
   watch_outage(now);
-  if (how == loss::lost) return;
+  if (kind == loss::lost) return;
   const auto code = static_cast<errc>(why.code.value());
   // Where nothing can be connected to, one attempt has been made.
   const auto which = [&](const claim& c) {
-    return how == loss::refused ? c.recipe().waits() : c.recipe().is_attempt();
+    return kind == loss::refused ? c.recipe().waits() : c.recipe().is_attempt();
   };
   claims_.give_up(which, code, why.text, now, events);
 }

@@ -70,8 +70,8 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   void withdraw_orphan(claim&, time_point now, base::event_queue&);
   void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
-  void request_flush(claims::urgency how) noexcept {
-    over_->reactor().request_flush(how == claims::urgency::now);
+  void request_flush(claims::urgency when) noexcept {
+    over_->reactor().request_flush(when == claims::urgency::now);
   }
   std::string text_of_owner(const claim& c) const { return guarded_owner(c); }
   std::string reason(const claim&, errc why) const;
@@ -80,7 +80,7 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   static std::size_t order_of(const std::string& name) noexcept;
 
   // For its requests and orphans; with the mutex.
-  bool is_wanted(const request&) const noexcept;
+  bool has_requester(const request&) const noexcept;
   void on_reply(request&, const sql_reply&, const reply_context&);
   void on_cut(request&, const reply_context&);
   void give_back(request& r) noexcept { spare_.push_back(&r); }

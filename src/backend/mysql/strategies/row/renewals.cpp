@@ -63,13 +63,13 @@ void renewals::send(time_point now) {
                               *this, now);
 }
 
-void renewals::answer(const item& i, retrying_reply::verdict what, errc why,
+void renewals::answer(const item& i, retrying_reply::verdict result, errc why,
                       const reply_context& context) {
   claim* const c = home_.claim_of(i.whose);
   if (!c) return;
   retrying_reply r;
   r.to = retrying_operation::renew;
-  r.what = what;
+  r.what = result;
   r.why = why;
   r.epoch = i.epoch;
   r.ticket = i.ticket;

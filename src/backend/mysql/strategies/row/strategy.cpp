@@ -74,17 +74,17 @@ retrying_reply strategy::read_try(claims::claim_handle whose, const sql_reply& r
   return r;
 }
 
-bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now,
+bool strategy::sends_by_itself(claim& c, retrying_operation op, time_point now,
                                std::optional<retrying_reply>& answer) {
-  if (what == retrying_operation::try_lock && c.recipe().polls() && !c.waits_for &&
+  if (op == retrying_operation::try_lock && c.recipe().polls() && !c.waits_for &&
       c.recipe().step_of_attempt() == 0)
     over().submit(lane::commands, texts_.mark(c.name), marks_, now, order_of(c.name));
-  if (what == retrying_operation::subscribe) return answer = wait_for_bell(c, now), true;
-  if (what == retrying_operation::renew) {
+  if (op == retrying_operation::subscribe) return answer = wait_for_bell(c, now), true;
+  if (op == retrying_operation::renew) {
     c.has_seen_marks = false;  // renewals and marks are counted together
     return renewals_.add(c, now), true;
   }
-  if (what != retrying_operation::try_lock) return false;
+  if (op != retrying_operation::try_lock) return false;
   if (const seam::lock_group group = c.details.group) {
     claim_group* const whole = groups_.join(group, c);
     if (whole && !whole->running) begin_transaction(whole->members, whole, now);

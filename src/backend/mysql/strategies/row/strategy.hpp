@@ -18,7 +18,7 @@ namespace holdfast::mysql::row {
 inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::ttl,
     .queue = seam::order::none,
-    .wanted = seam::contention_signal::silent,
+    .contention = seam::contention_signal::silent,
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
              seam::bit_of(lock_mode::permit),
     .tokens = true,

@@ -101,9 +101,9 @@ std::string transaction::statement() const {
   }
 }
 
-void transaction::refuse(retrying_reply::verdict what, duration rest) {
-  outcome_ = what;
-  rest_ = rest;
+void transaction::refuse(retrying_reply::verdict result, duration remaining) {
+  outcome_ = result;
+  rest_ = remaining;
   step_ = step::end;
 }
 

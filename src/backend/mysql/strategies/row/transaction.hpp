@@ -90,7 +90,7 @@ class transaction final : public statement_handler {
   void read_row(const sql_reply&, part&);
   void read_members(const sql_reply&, part&);
   void note_error(const sql_reply&);
-  void refuse(verdict, duration rest = {});
+  void refuse(verdict, duration remaining = {});
   void fail(errc, std::string text);
   void begin_again();
   void finish(const reply_context&);

@@ -31,7 +31,7 @@ constexpr const script* loaded[] = {&scripts::renew, &scripts::holder, &scripts:
 constexpr codec_facts facts_of_getset{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,
@@ -51,9 +51,9 @@ std::string text_of_stamp(std::chrono::microseconds at) {
 }
 
 std::optional<milliseconds> stamp_of(std::string_view text) noexcept {
-  constexpr std::int64_t most = number_max;
+  constexpr std::int64_t limit = number_max;
   const auto ms = base::whole_number<std::int64_t>(text);
-  if (!ms || *ms < 0 || *ms > most) return {};
+  if (!ms || *ms < 0 || *ms > limit) return {};
   return milliseconds{*ms};
 }
 
@@ -82,11 +82,11 @@ duration codec::rest_of(std::string_view stamp, std::chrono::microseconds wall) 
   return std::max<duration>(*at + stale_after_ - std::chrono::floor<milliseconds>(wall), 0ms);
 }
 
-void codec::append(command_writer& out, operation what, const lock_request& r) const {
-  const bool leaves = what == operation::release || what == operation::withdraw;
+void codec::append(command_writer& out, operation op, const lock_request& r) const {
+  const bool leaves = op == operation::release || op == operation::withdraw;
   if (leaves && r.step > 0) {
     out.plain(2) << "DEL" << r.key;
-  } else if (leaves || what == operation::resolve || r.step == 1) {
+  } else if (leaves || op == operation::resolve || r.step == 1) {
     out.plain(2) << "GET" << r.key;
   } else {
     out.plain(3) << (r.step == 0 ? "SETNX" : "GETSET") << r.key << r.owner;

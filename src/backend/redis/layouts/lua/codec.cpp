@@ -23,7 +23,7 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::resolve, &scri
 constexpr codec_facts facts_of_lua{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,
@@ -40,9 +40,9 @@ constexpr codec_facts facts_of_lua{
 
 codec::codec() noexcept : retrying_codec(facts_of_lua) {}
 
-void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
-  switch (what) {
+  switch (op) {
     case operation::try_lock: return out.call(scripts::try_lock, {r.key}, r.owner, in_ms(r.ttl));
     case operation::resolve: return out.call(scripts::resolve, {r.key}, r.owner, in_ms(r.ttl));
     case operation::release:

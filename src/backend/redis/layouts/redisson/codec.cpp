@@ -46,13 +46,13 @@ constexpr std::size_t of_messages = 6;
 constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scripts::renew,
                                     &scripts::holders, &scripts::break_lock};
 
-constexpr codec_facts facts_of(waiters how) {
+constexpr codec_facts facts_of(waiters waiting) {
   const std::span all = commands;
-  const bool listens = how == waiters::listen;
+  const bool listens = waiting == waiters::listen;
   return {
       .can = {.life = seam::lifetime::ttl,
               .queue = seam::order::none,
-              .wanted = seam::contention_signal::silent,
+              .contention = seam::contention_signal::silent,
               .modes = seam::bit_of(lock_mode::exclusive),
               .tokens = true,
               .processes = true,
@@ -72,22 +72,22 @@ constexpr codec_facts facts_of_lock = facts_of(waiters::listen),
 
 }  // namespace
 
-codec::codec(std::string client_id, waiters how, channel_kind kind)
-    : family_codec(how == waiters::listen ? facts_of_lock : facts_of_spin_lock, kind),
+codec::codec(std::string client_id, waiters waiting, channel_kind kind)
+    : family_codec(waiting == waiters::listen ? facts_of_lock : facts_of_spin_lock, kind),
       client_id_(std::move(client_id)),
-      how_(how) {}
+      waiting_(waiting) {}
 
 std::string codec::text_of(const retrying_owner& o) const { return owner_of(client_id_, o); }
 
 std::string codec::channel_for(std::string_view key) const {
-  return how_ == waiters::listen ? prefixed("redisson_lock__channel", key) : std::string();
+  return waiting_ == waiters::listen ? prefixed("redisson_lock__channel", key) : std::string();
 }
 
 std::string codec::channel_of(const lock_request& r) const { return channel_for(r.key); }
 
-void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
-  switch (what) {
+  switch (op) {
     case operation::try_lock:
       out.call(scripts::try_lock, 2, 2) << r.key << counter_of(r.key) << r.owner << in_ms(r.ttl);
       return;

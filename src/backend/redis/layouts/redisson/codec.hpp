@@ -31,7 +31,7 @@ class codec final : public family_codec {
   std::string channel_for(std::string_view key) const;
 
   const std::string client_id_;
-  const waiters how_;
+  const waiters waiting_;
 };
 
 }  // namespace holdfast::redis::redisson

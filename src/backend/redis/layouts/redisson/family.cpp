@@ -85,9 +85,9 @@ retrying_reply family_codec::read(const value& v, const lock_request&, retrying_
 std::vector<holder> family_codec::read_holders_reply(const value& v) const {
   constexpr std::int64_t waiting_max = 1 << 30;
   std::vector<holder> out;
-  const duration rest = span_of(v.size() > 0 ? v[0].integer() : -1);
+  const duration remaining = span_of(v.size() > 0 ? v[0].integer() : -1);
   for (std::size_t i = 2; i + 1 < v.size(); i += 2) {
-    holder& h = out.emplace_back(holder_of(v[i].text(), rest));
+    holder& h = out.emplace_back(holder_of(v[i].text(), remaining));
     h.waiting = static_cast<int>(std::clamp<std::int64_t>(v[1].integer(), -1, waiting_max));
   }
   return out;

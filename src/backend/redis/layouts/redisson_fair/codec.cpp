@@ -59,7 +59,7 @@ constexpr const script* loaded[] = {&scripts::try_lock,          &scripts::relea
 constexpr codec_facts facts_of_fair{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::fifo,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = true,
             .processes = true,
@@ -97,9 +97,9 @@ std::string codec::channel_of(const lock_request& r) const {
   return channels_of(r.key) + ':' + std::string(r.owner);
 }
 
-void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
-  switch (what) {
+  switch (op) {
     case operation::try_lock:
       return out.call(scripts::try_lock,
                       {r.key, fair_queue_of(r.key), times_of(r.key), redisson::counter_of(r.key)},

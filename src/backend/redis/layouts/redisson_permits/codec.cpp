@@ -49,7 +49,7 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scri
 constexpr codec_facts facts_of_permits{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::permit),
             .tokens = false,
             .processes = true,
@@ -112,10 +112,10 @@ std::string codec::name_fault(std::string_view name) const { return redisson::na
 
 std::string codec::channel_of(const lock_request& r) const { return channel_name(r.key); }
 
-void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
   const std::int64_t now = ms_of(r.wall);
-  switch (what) {
+  switch (op) {
     case operation::try_lock:
     case operation::resolve:
       return out.call(scripts::try_lock, {r.key, permits_key(r.key)}, claim_of(r.id),

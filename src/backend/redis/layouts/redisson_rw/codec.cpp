@@ -53,7 +53,7 @@ constexpr const script* loaded[] = {&scripts::try_lock,  &scripts::release, &scr
 constexpr codec_facts facts_of_rw{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared),
             .tokens = true,
             .durable = true,
@@ -89,9 +89,9 @@ std::string codec::published_channel(std::string_view key) const {
   return redisson::published(kind_of_channels(), channel_name(key));
 }
 
-void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
-  switch (what) {
+  switch (op) {
     case operation::try_lock:
     case operation::resolve:
       return out.call(scripts::try_lock, {r.key, redisson::counter_of(r.key), hold_of(r)}, r.owner,

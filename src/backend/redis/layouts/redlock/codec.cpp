@@ -37,7 +37,7 @@ constexpr const script* loaded[] = {&scripts::vote, &scripts::raise, &scripts::r
 constexpr codec_facts facts_of_redlock{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = true,
             .durable = true,
@@ -68,9 +68,9 @@ std::string codec::name_fault(std::string_view name) const {
 
 std::string codec::channel_of(const lock_request& r) const { return channel_for(r.key); }
 
-void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
-  switch (what) {
+  switch (op) {
     case operation::try_lock:
     case operation::resolve:
       out.call(scripts::vote, 2, 3) << r.key << record_key << r.owner << in_ms(r.ttl) << r.seen;

@@ -97,12 +97,13 @@ fitness judge(const server_state& s, duration max_ttl) {
             "after max-ttl",
             look_again};
   if (s.is_empty()) {
-    const duration rest = max_ttl - s.empty_for();
+    const duration remaining = max_ttl - s.empty_for();
     return {(s.record.number
                  ? "it was restarted without an append-only file and may have an old record"
                  : "it has no record of earlier locks: it is new, or has lost its data") +
-                (rest > duration{} ? "; it may vote in " + seconds_text(rest) : std::string()),
-            std::clamp<duration>(rest, 500ms, look_again)};
+                (remaining > duration{} ? "; it may vote in " + seconds_text(remaining)
+                                        : std::string()),
+            std::clamp<duration>(remaining, 500ms, look_again)};
   }
   if (s.record.max_ttl != max_ttl)
     return {"its record is for max-ttl=" + base::text_of(s.record.max_ttl) +

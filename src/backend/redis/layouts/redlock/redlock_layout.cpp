@@ -81,15 +81,15 @@ bool redlock_layout::is_settled() const noexcept {
          });
 }
 
-std::optional<retrying_reply> redlock_layout::submit(redlock_claim& c, retrying_operation what,
+std::optional<retrying_reply> redlock_layout::submit(redlock_claim& c, retrying_operation op,
                                                      time_point now, event_queue&) {
-  switch (what) {
+  switch (op) {
     case retrying_operation::try_lock:
     case retrying_operation::resolve: return attempt(c, now);
     case retrying_operation::subscribe: return subscribe(c, now);
     case retrying_operation::renew: return renew(c, now), std::nullopt;
     case retrying_operation::release:
-    case retrying_operation::withdraw: return leave(c, what, now);
+    case retrying_operation::withdraw: return leave(c, op, now);
     case retrying_operation::downgrade:
     case retrying_operation::none: break;
   }
@@ -214,8 +214,8 @@ void redlock_layout::try_by(redlock_claim& c, time_point t) {
 }
 
 duration redlock_layout::random_pause(const redlock_claim& c) {
-  const duration most = claims::doubled(wake_spread, c.lost_lately, wake_spread_max);
-  return base::jittered(env(), most / 2, 1.0);
+  const duration limit = claims::doubled(wake_spread, c.lost_lately, wake_spread_max);
+  return base::jittered(env(), limit / 2, 1.0);
 }
 
 void redlock_layout::note_attempt(redlock_claim& c, bool is_granted) noexcept {
@@ -294,7 +294,7 @@ void redlock_layout::begin_records(time_point now) {
   };
   time_point noticed{};
   std::size_t known = 0, unused = 0, fresh = 0, begun = 0, empty = 0;
-  std::int64_t most = 0;
+  std::int64_t largest = 0;
   for (const redlock_node* const n : servers_) {
     empty += is_empty(n);
     if (may_begin(n)) noticed = std::max(noticed, n->state()->asked_at);
@@ -308,7 +308,7 @@ void redlock_layout::begin_records(time_point now) {
     ++begun;
     if (n->state()->asked_at >= noticed) ++fresh;
     const std::int64_t number = *n->state()->record.number;
-    most = std::max(most, planted(mutant::record_begun_at_one) ? 1 : number);
+    largest = std::max(largest, planted(mutant::record_begun_at_one) ? 1 : number);
   }
   const std::size_t enough = servers_.size() - majority() + 1;  // one of them is in any majority
   const bool are_new = unused == servers_.size();
@@ -320,9 +320,9 @@ void redlock_layout::begin_records(time_point now) {
       if (n->state() && !n->state()->is_empty() && n->state()->asked_at < noticed) n->look(now);
     return;
   }
-  if (are_lost) most = std::max<std::int64_t>(most, env().wall().count());
+  if (are_lost) largest = std::max<std::int64_t>(largest, env().wall().count());
   for (redlock_node* const n : servers_)
-    if (are_new || may_begin(n)) n->begin_record(most, now);
+    if (are_new || may_begin(n)) n->begin_record(largest, now);
 }
 
 // Until it is certain that all servers without a record were without one at the same time. Another

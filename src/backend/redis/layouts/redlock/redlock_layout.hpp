@@ -68,8 +68,8 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void withdraw_orphan(redlock_claim&, time_point now, base::event_queue&);
   void wake_at(redlock_claim&, time_point);
   void after_step(redlock_claim&, time_point now);
-  void request_flush(claims::urgency how) noexcept {
-    reactor_.request_flush(how == claims::urgency::now);
+  void request_flush(claims::urgency when) noexcept {
+    reactor_.request_flush(when == claims::urgency::now);
   }
   static std::string text_of_owner(const redlock_claim& c) { return c.owner_text; }
   std::string reason(const redlock_claim&, errc why) const;

@@ -22,8 +22,8 @@ class redlock_node::question final : public reply_handler {
     awaited_ = 2;
     asks_statistics_ = false;
     why_ = {};
-    told_ = {};
-    told_.asked_at = now;
+    reported_ = {};
+    reported_.asked_at = now;
     home_.over_.submit(*this, now, [](request_writer& w) { w.plain(1) << "INFO"; });
     query_record(now);
   }
@@ -47,14 +47,14 @@ class redlock_node::question final : public reply_handler {
       const error_meaning* const m = meaning_of(v.text());
       why_ = {m ? m->why : errc::unavailable, explain(v.text())};
     } else if (v.is(value::kind::text)) {
-      asks_statistics_ ? redlock::read_statistics(v.text(), told_)
-                       : redlock::read_info(v.text(), told_);
+      asks_statistics_ ? redlock::read_statistics(v.text(), reported_)
+                       : redlock::read_info(v.text(), reported_);
     } else {
-      told_.record = redlock::read_record(v);
-      if (!told_.record.number) query_statistics(c.now);
+      reported_.record = redlock::read_record(v);
+      if (!reported_.record.number) query_statistics(c.now);
     }
     if (--awaited_ > 0) return;
-    home_.on_looked(told_, std::move(why_), c.now);
+    home_.on_looked(reported_, std::move(why_), c.now);
     home_.ask_undecided(c);
   }
   void on_not_executed(not_executed why, const value& v, const reply_context& c) override {
@@ -63,7 +63,7 @@ class redlock_node::question final : public reply_handler {
   void on_cut(const reply_context&) override { awaited_ = 0; }
 
   redlock_node& home_;
-  redlock::server_state told_;
+  redlock::server_state reported_;
   base::failure why_;
   int awaited_ = 0;
   bool asks_statistics_ = false;
@@ -188,8 +188,8 @@ void redlock_node::restore(const redlock_round& r, time_point now) {
   });
 }
 
-void redlock_node::write_requests(lane what, request_writer& to) {
-  if (what != lane::renewals) return;
+void redlock_node::write_requests(lane purpose, request_writer& to) {
+  if (purpose != lane::renewals) return;
   const time_point now = home_.env().now();
   for (redlock_round::request* const q : std::exchange(renewals_, {})) {
     const redlock_round& r = *q->round;
@@ -213,8 +213,9 @@ void redlock_node::look_by(time_point t) {
   over_.tick_by(look_at_);
 }
 
-void redlock_node::on_looked(const redlock::server_state& told, base::failure why, time_point now) {
-  state_ = told;
+void redlock_node::on_looked(const redlock::server_state& reported, base::failure why,
+                             time_point now) {
+  state_ = reported;
   state_.answered_at = now;
   refusal_ = std::move(why);
   is_known_ = true;
@@ -227,8 +228,8 @@ void redlock_node::judge(time_point now) {
   const std::string copy = text_of_copy();
   has_copy_ = !copy.empty();
   const base::failure fault = this->fault();
-  const std::string& more = fault.code ? fault.text : has_copy_ ? copy : refusal_.text;
-  if (!more.empty()) fitness_ = {more, redlock::look_again};
+  const std::string& reason = fault.code ? fault.text : has_copy_ ? copy : refusal_.text;
+  if (!reason.empty()) fitness_ = {reason, redlock::look_again};
   if (fitness_.is_fit()) {
     over_.note_accepted(now);
   } else {
@@ -239,8 +240,8 @@ void redlock_node::judge(time_point now) {
 
 // Empty: its record is its own.
 std::string redlock_node::text_of_copy() const {
-  const auto text = [](const std::string& who, const std::string& where) {
-    return who + " and has lost its own locks; delete the key holdfast:redlock at " + where +
+  const auto text = [](const std::string& subject, const std::string& where) {
+    return subject + " and has lost its own locks; delete the key holdfast:redlock at " + where +
            ", which votes again after max-ttl";
   };
   if (const redlock_node* const other = home_.node_with_record_of(*this)) {
@@ -270,22 +271,22 @@ void redlock_node::on_refused(std::string_view error, time_point now) {
   over_.note_refusal(explain(error), now);
 }
 
-void redlock_node::on_ready(lane what, time_point now, event_queue&) {
-  if (what != lane::commands) return;
+void redlock_node::on_ready(lane purpose, time_point now, event_queue&) {
+  if (purpose != lane::commands) return;
   is_known_ = false;
   for (const script* const s : home_.codec().facts().loaded) over_.load_script(*s, now);
   orphans_.resend_all(now);
   look(now);
 }
 
-void redlock_node::on_down(lane what, const base::failure&, loss, time_point now,
+void redlock_node::on_down(lane purpose, const base::failure&, loss, time_point now,
                            event_queue& events) {
-  if (what == lane::commands) {
+  if (purpose == lane::commands) {
     is_known_ = false;
     ask_undecided({now, now, events});
   }
-  if (what == lane::messages) home_.on_messages_lost(now, events);
-  if (what != lane::renewals) return;
+  if (purpose == lane::messages) home_.on_messages_lost(now, events);
+  if (purpose != lane::renewals) return;
   for (redlock_round::request* const q : std::exchange(renewals_, {}))
     home_.on_no_vote(*q, {now, now, events});
 }

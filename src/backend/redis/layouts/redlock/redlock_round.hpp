@@ -43,8 +43,8 @@ class redlock_round final : public base::heap_timer {
     }
   }
 
-  void begin(retrying_operation what, std::size_t servers, time_point now) noexcept {
-    to = what;
+  void begin(retrying_operation op, std::size_t servers, time_point now) noexcept {
+    to = op;
     votes = tally(servers);
     now_in = phase::voting;
     number = 0;

@@ -31,7 +31,7 @@ void redlock_round::request::on_not_executed(not_executed why, const value& v,
 
 void redlock_round::request::on_cut(const reply_context& c) { round->home_.on_no_vote(*this, c); }
 
-redlock_round& redlock_layout::take_round(const redlock_claim& c, retrying_operation what,
+redlock_round& redlock_layout::take_round(const redlock_claim& c, retrying_operation op,
                                           time_point now) {
   if (idle_rounds_.empty()) {
     rounds_.push_back(std::make_unique<redlock_round>(*this));
@@ -40,7 +40,7 @@ redlock_round& redlock_layout::take_round(const redlock_claim& c, retrying_opera
   }
   redlock_round& r = *idle_rounds_.back();
   idle_rounds_.pop_back();
-  r.begin(what, servers_.size(), now);
+  r.begin(op, servers_.size(), now);
   r.whose = c.place();
   r.epoch = c.recipe().epoch();
   r.ticket = c.ticket();
@@ -110,11 +110,11 @@ void redlock_layout::ask_all(redlock_round& r, time_point now) {
 
 // Where an attempt was never answered, it may still arrive: the owner is withdrawn until that is
 // impossible.
-std::optional<retrying_reply> redlock_layout::leave(redlock_claim& c, retrying_operation what,
+std::optional<retrying_reply> redlock_layout::leave(redlock_claim& c, retrying_operation op,
                                                     time_point now) {
-  redlock_round& r = take_round(c, what, now);
+  redlock_round& r = take_round(c, op, now);
   if (c.asked_at == 0 ||
-      (what == retrying_operation::withdraw && planted(mutant::withdrawal_dropped))) {
+      (op == retrying_operation::withdraw && planted(mutant::withdrawal_dropped))) {
     r.now_in = redlock_round::phase::decided;
     give_back_if_over(r);
     return reply_to(r, retrying_reply::verdict::done);  // no server has ever seen this owner
@@ -166,10 +166,10 @@ void redlock_layout::on_vote(redlock_round::request& q, const value& v, const re
   ballot& b = r.votes[q.server];
   if (b.what == vote::awaited) {
     const bool is_attempt = r.is_attempt() && r.now_in != redlock_round::phase::raising;
-    const ballot told = is_attempt ? redlock::read_attempt(v) : redlock::read_comparison(v);
-    const bool has_no_record = is_attempt && !is_refused && told.what == vote::missing;
+    const ballot reported = is_attempt ? redlock::read_attempt(v) : redlock::read_comparison(v);
+    const bool has_no_record = is_attempt && !is_refused && reported.what == vote::missing;
     if (has_no_record) n.look(c.now);
-    b = proves_nothing ? ballot{.what = vote::missing} : told;
+    b = proves_nothing ? ballot{.what = vote::missing} : reported;
     if (r.now_in == redlock_round::phase::raising && b.what == vote::yes) b.number = r.number;
     r.notified_others = r.notified_others || (r.is_leaving() && v.integer() == 3);
     if (r.now_in != redlock_round::phase::decided) {
@@ -385,10 +385,10 @@ void redlock_layout::withdraw_at(std::size_t server, const redlock_round& r, tim
 }
 
 retrying_reply redlock_layout::reply_to(const redlock_round& r,
-                                        retrying_reply::verdict what) const noexcept {
+                                        retrying_reply::verdict result) const noexcept {
   retrying_reply out;
   out.to = r.to;
-  out.what = what;
+  out.what = result;
   out.epoch = r.epoch;
   out.ticket = r.ticket;
   out.ttl = r.ttl;

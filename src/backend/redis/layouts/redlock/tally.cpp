@@ -23,10 +23,10 @@ struct sorted {
 
 }  // namespace
 
-std::size_t tally::count(vote what) const noexcept {
+std::size_t tally::count(vote v) const noexcept {
   return static_cast<std::size_t>(
       std::count_if(ballots_.begin(), ballots_.begin() + static_cast<std::ptrdiff_t>(servers_),
-                    [&](const ballot& b) { return b.what == what; }));
+                    [&](const ballot& b) { return b.what == v; }));
 }
 
 std::int64_t tally::number() const noexcept {

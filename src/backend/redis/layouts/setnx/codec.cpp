@@ -28,7 +28,7 @@ constexpr required_command commands[] = {
 constexpr codec_facts facts_of_setnx{
     .can = {.life = seam::lifetime::ttl,
             .queue = seam::order::none,
-            .wanted = seam::contention_signal::silent,
+            .contention = seam::contention_signal::silent,
             .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,
@@ -49,12 +49,12 @@ constexpr codec_facts facts_of_setnx_exists = [] {
 
 }  // namespace
 
-codec::codec(acquired_by how) noexcept
-    : retrying_codec(how == acquired_by::exists ? facts_of_setnx_exists : facts_of_setnx),
-      tests_existence_(how == acquired_by::exists) {}
+codec::codec(acquired_by by) noexcept
+    : retrying_codec(by == acquired_by::exists ? facts_of_setnx_exists : facts_of_setnx),
+      tests_existence_(by == acquired_by::exists) {}
 
-codec::part codec::part_of(operation what, std::uint8_t step) const noexcept {
-  switch (what) {
+codec::part codec::part_of(operation op, std::uint8_t step) const noexcept {
+  switch (op) {
     case operation::try_lock:
       if (tests_existence_ && step == 0) return part::exists;
       return step == (tests_existence_ ? 1 : 0) ? part::set : part::expire;
@@ -64,8 +64,8 @@ codec::part codec::part_of(operation what, std::uint8_t step) const noexcept {
   }
 }
 
-void codec::append(command_writer& out, operation what, const lock_request& r) const {
-  switch (part_of(what, r.step)) {
+void codec::append(command_writer& out, operation op, const lock_request& r) const {
+  switch (part_of(op, r.step)) {
     case part::exists: out.plain(2) << "EXISTS" << r.key; return;
     case part::set: out.plain(3) << "SETNX" << r.key << r.owner; return;
     case part::expire: out.plain(3) << "PEXPIRE" << r.key << in_ms(r.ttl); return;

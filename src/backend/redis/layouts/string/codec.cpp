@@ -100,8 +100,8 @@ void append_release_with_successor(command_writer& out, const lock_arguments& a)
 
 }  // namespace
 
-void append_request(command_writer& out, operation what, const lock_arguments& a) {
-  switch (what) {
+void append_request(command_writer& out, operation op, const lock_arguments& a) {
+  switch (op) {
     case operation::lock_or_queue: return append_lock_or_queue(out, a);
     case operation::peek_kind: out.plain(2) << "GET" << a.lock; return;
     case operation::check_waiters:
@@ -314,8 +314,8 @@ std::string explain_reply(std::string_view text) {
   const error_meaning& m = *meaning_of(other_kind, errors_of_scripts);
   text.remove_prefix(std::min(other_kind.size() + 1, text.size()));
   std::string out;
-  constexpr std::size_t most = 200;
-  for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
+  constexpr std::size_t limit = 200;
+  for (const char c : text.substr(0, limit)) out += c < ' ' || c > '~' ? '?' : c;
   return out + ": " + std::string(m.what_to_do);
 }
 
@@ -341,18 +341,18 @@ struct parts {
 
 std::optional<pushed_message> read_message(std::string_view payload) noexcept {
   parts p{payload};
-  const std::string_view what = p.text();
+  const std::string_view word = p.text();
   pushed_message m;
-  if (what == "grant") {
+  if (word == "grant") {
     m.number = p.number();
     m.at = server_time_of(p.number());
     m.window = span_of(p.number());
     m.others = p.number() != 0;
     m.stamp = p.text();
-  } else if (what == "look") {
+  } else if (word == "look") {
     m.what = push::kind::look;
     m.at = server_time_of(p.number());
-  } else if (what == "wanted") {
+  } else if (word == "wanted") {
     m.what = push::kind::wanted;
     p.text();
   } else {

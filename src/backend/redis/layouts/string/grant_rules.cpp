@@ -42,24 +42,24 @@ constexpr server_time ahead_max = 1s;  // of a number: the server's clock may be
 
 // The reply to these may be a number. (An exclusive claim that sends lock_or_queue has sent
 // try_lock before, or sends it when its number proves nothing.)
-bool needs_floor(operation what, lock_mode mode) noexcept {
-  return what == operation::try_lock || what == operation::lock_all ||
-         (what == operation::lock_or_queue && mode != lock_mode::exclusive);
+bool needs_floor(operation op, lock_mode mode) noexcept {
+  return op == operation::try_lock || op == operation::lock_all ||
+         (op == operation::lock_or_queue && mode != lock_mode::exclusive);
 }
 
 namespace {
 
-bool may_grant(operation what) noexcept {
-  return what == operation::try_lock || what == operation::lock_all ||
-         what == operation::lock_or_queue || what == operation::resolve;
+bool may_grant(operation op) noexcept {
+  return op == operation::try_lock || op == operation::lock_all || op == operation::lock_or_queue ||
+         op == operation::resolve;
 }
 
 }  // namespace
 
-bool may_send(operation what, lock_mode mode, const readiness& r) noexcept {
-  if (!r.commands || (may_grant(what) && !r.lanes_agree)) return false;
-  if (needs_floor(what, mode) && (!r.floor || r.raising)) return false;
-  return what != operation::lock_or_queue || r.messages;
+bool may_send(operation op, lock_mode mode, const readiness& r) noexcept {
+  if (!r.commands || (may_grant(op) && !r.lanes_agree)) return false;
+  if (needs_floor(op, mode) && (!r.floor || r.raising)) return false;
+  return op != operation::lock_or_queue || r.messages;
 }
 
 duration window(duration ttl, duration round_trip) noexcept {
@@ -110,9 +110,9 @@ time_point look_at(server_time at, const server_clock& clock, time_point now) no
 
 bool is_clock_jump(duration jump, duration ttl) noexcept { return jump > ttl / 10; }
 
-recipient recipient_of(push::kind what, bool is_own_id, bool has_claim) noexcept {
+recipient recipient_of(push::kind k, bool is_own_id, bool has_claim) noexcept {
   if (has_claim) return recipient::claim;
-  return what == push::kind::grant && is_own_id ? recipient::next_waiter : recipient::nobody;
+  return k == push::kind::grant && is_own_id ? recipient::next_waiter : recipient::nobody;
 }
 
 bool may_succeed(const succession& s) noexcept {

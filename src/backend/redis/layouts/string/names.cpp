@@ -98,9 +98,9 @@ std::uint32_t permits_of(std::string_view owner) noexcept {
   return std::max(static_cast<std::uint32_t>(n), 1u);
 }
 
-owner_text text_of(std::uint64_t client, const claim_id& id, lock_mode how) noexcept {
+owner_text text_of(std::uint64_t client, const claim_id& id, lock_mode mode) noexcept {
   owner_text out;
-  owner_prefixes[static_cast<unsigned>(how)].copy(out.data(), 4);
+  owner_prefixes[static_cast<unsigned>(mode)].copy(out.data(), 4);
   write_hex(out.data() + 4, client);
   out[20] = ':';
   write_hex(out.data() + 21, id.high);

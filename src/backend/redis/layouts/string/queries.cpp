@@ -25,14 +25,14 @@ class inspection final : public admin_query<std::vector<holder>> {
  public:
   enum class scope { all_that_begin_so, one };
 
-  inspection(const lock_server& s, std::string key_prefix, std::string_view name, scope what,
+  inspection(const lock_server& s, std::string key_prefix, std::string_view name, scope extent,
              seam::holders_handler& to)
-      : admin_query({s.over, what == scope::one ? s.of_others : nullptr},
+      : admin_query({s.over, extent == scope::one ? s.of_others : nullptr},
                     key_prefix + std::string(name), to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
-        what_(what) {
-    if (what == scope::one) {
+        extent_(extent) {
+    if (extent == scope::one) {
       begin_again();
       return;
     }
@@ -64,9 +64,9 @@ class inspection final : public admin_query<std::vector<holder>> {
     if (!v.is(value::kind::error)) return false;
     const bool is_owner = question_ == question::locks && asked_ % parts_of_lock == 1;
     // In a cluster the lock whose name is the prefix is at one of its servers.
-    if (is_redirection(v)) return what_ == scope::one;
-    if (v.is_error("WRONGTYPE")) return what_ == scope::one && is_owner;
-    return what_ == scope::one || !is_key_denied(v);
+    if (is_redirection(v)) return extent_ == scope::one;
+    if (v.is_error("WRONGTYPE")) return extent_ == scope::one && is_owner;
+    return extent_ == scope::one || !is_key_denied(v);
   }
 
   void read(const value& v) override {
@@ -188,28 +188,28 @@ class inspection final : public admin_query<std::vector<holder>> {
   }
 
   // host|pid|since:number|note. The number is that of the grant.
-  void describe(holder& h, std::string_view about) const {
-    const auto part = [&about] {
-      const std::size_t end = std::min(about.find('|'), about.size());
-      const std::string_view out = about.substr(0, end);
-      about.remove_prefix(std::min(end + 1, about.size()));
+  void describe(holder& h, std::string_view text) const {
+    const auto part = [&text] {
+      const std::size_t end = std::min(text.find('|'), text.size());
+      const std::string_view out = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
       return out;
     };
-    if (std::count(about.begin(), about.end(), '|') < 3) return;
+    if (std::count(text.begin(), text.end(), '|') < 3) return;
     h.host = part();
     h.pid = whole(part());
     const std::string_view grant = part();
     const std::chrono::milliseconds since{std::clamp(whole(grant), std::int64_t{0}, number_max)};
     const std::size_t number_at = std::min(grant.find(':'), grant.size() - 1) + 1;
     h.token = std::clamp(whole(grant.substr(number_at)), std::int64_t{0}, number_max - 1) * turns;
-    h.note = about;
+    h.note = text;
     const auto now = std::chrono::floor<std::chrono::milliseconds>(env().wall());
     h.held_for = std::max(std::chrono::milliseconds{0}, now - since);
   }
 
   const std::string key_prefix_;  // of every lock
   const std::string prefix_;      // of those that are wanted
-  const scope what_;
+  const scope extent_;
   question question_ = question::scan;
   std::string cursor_ = "0";
   std::vector<std::string> names_;
@@ -277,9 +277,9 @@ namespace {
 // The script answers {the counter, the time}.
 class raising final : public admin_query<bool> {
  public:
-  raising(const lock_server& s, std::string_view lock, std::string_view counter, std::int64_t least,
+  raising(const lock_server& s, std::string_view lock, std::string_view counter, std::int64_t floor,
           seam::decision_handler& to)
-      : admin_query(s, lock, to, own_errors()), counter_(counter), least_(least) {}
+      : admin_query(s, lock, to, own_errors()), counter_(counter), least_(floor) {}
 
  private:
   void send_next(time_point now, event_queue& events) override {
@@ -299,8 +299,8 @@ class raising final : public admin_query<bool> {
 }  // namespace
 
 void start_raising(const lock_server& at, std::string_view lock, std::string_view counter,
-                   std::int64_t least, seam::decision_handler& to) {
-  (new raising(at, lock, counter, least, to))->start();
+                   std::int64_t floor, seam::decision_handler& to) {
+  (new raising(at, lock, counter, floor, to))->start();
 }
 
 void start_guarded_write(const lock_server& at, const guarded_write& w,

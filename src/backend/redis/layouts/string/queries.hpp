@@ -22,8 +22,8 @@ void start_holders_query(const lock_server&, std::string key_prefix, std::string
 void start_guarded_write(const lock_server&, const guarded_write&, seam::decision_handler&);
 void start_breaking(const lock_server&, std::string_view lock, std::string_view counter,
                     std::string_view owner, seam::decision_handler&);
-// Raises the counter of this lock to at least `least`.
+// Raises the counter of this lock to at least `floor`.
 void start_raising(const lock_server&, std::string_view lock, std::string_view counter,
-                   std::int64_t least, seam::decision_handler&);
+                   std::int64_t floor, seam::decision_handler&);
 
 }  // namespace holdfast::redis

@@ -73,8 +73,8 @@ bool renewals::keys_move() const noexcept { return node_.home().keys_move(); }
 
 void renewals::on_redirected(request& those, const redirection& to, const reply_context& c) {
   for (const batch_member& m : those.members)
-    if (const claim* const who = node_.claims().at(m.whose))
-      node_.send_again(*who, operation::renew, to, c.now);
+    if (const claim* const requester = node_.claims().at(m.whose))
+      node_.send_again(*requester, operation::renew, to, c.now);
   end(those);
 }
 
@@ -88,10 +88,10 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
   const time_point now = context.now, sent = context.sent;
   if (v.is(value::kind::error)) node_.over().note_refused_request(now);
   const server_time at = server_time_of(v[0].integer());
-  const bool is_told = v.size() == those.members.size() + 1;
+  const bool is_complete = v.size() == those.members.size() + 1;
   const time_point jumped_since = node_.over().jump_since();
-  const duration jump = is_told ? node_.over().clock_jump(sent, at, now) : duration::zero();
-  for (std::size_t i = 0; is_told && i < those.members.size(); ++i) {
+  const duration jump = is_complete ? node_.over().clock_jump(sent, at, now) : duration::zero();
+  for (std::size_t i = 0; is_complete && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
     claim* const c = node_.claims().at(m.whose);
     // The server that its lock is at now has been asked as well.

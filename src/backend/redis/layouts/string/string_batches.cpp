@@ -23,16 +23,16 @@ claim* string_batches::current(const batch_member& m) const noexcept {
   return c && c->recipe().epoch() == m.epoch ? c : nullptr;
 }
 
-void string_batches::add(claim& c, operation what, time_point now) {
-  const bool is_one_of_many = what == operation::try_lock || what == operation::release_uncontended;
-  std::vector<request*>& open = !is_one_of_many               ? others_
-                                : what == operation::try_lock ? try_locks_
-                                                              : releases_;
+void string_batches::add(claim& c, operation op, time_point now) {
+  const bool is_one_of_many = op == operation::try_lock || op == operation::release_uncontended;
+  std::vector<request*>& open = !is_one_of_many             ? others_
+                                : op == operation::try_lock ? try_locks_
+                                                            : releases_;
   const slot_number slot = node_.home().slot_of_claim(c);
   if (is_one_of_many)
     for (request* r : open)
       if (is_of_slot(*r, slot)) return r->members.push_back(member_of(c, now));
-  request& r = pool_.take(what, now);
+  request& r = pool_.take(op, now);
   r.members.push_back(member_of(c, now));
   open.push_back(&r);
 }
@@ -71,11 +71,11 @@ void string_batches::defer_unsent() {
     all->clear();
   }
   for (request* r : unsent) {
-    operation what = r->to;
+    operation op = r->to;
     for (const batch_member& m : r->members) {
       if (claim* const c = current(m))
-        c->node == &node_ ? node_.defer(*c, what) : c->node->send(*c, what, node_.now());
-      if (what == operation::release) what = operation::lock_or_queue;  // of the next claim
+        c->node == &node_ ? node_.defer(*c, op) : c->node->send(*c, op, node_.now());
+      if (op == operation::release) op = operation::lock_or_queue;  // of the next claim
     }
     pool_.give_back(*r);
   }
@@ -128,8 +128,8 @@ void string_batches::write_one(request_writer& to, request& r) {
   claim* const c = current(r.members.front());
   if (!c) return pool_.give_back(r);
   c->was_sent = true;
-  owner_text room, next_room;
-  lock_arguments a = node_.arguments_of(*c, room);
+  owner_text buffer, next_room;
+  lock_arguments a = node_.arguments_of(*c, buffer);
   if (r.members.size() > 1) {
     if (claim* const next = current(r.members[1])) {
       next->was_sent = true;
@@ -150,9 +150,9 @@ void string_batches::write_one(request_writer& to, request& r) {
   to.expect(r, 1, r.sent);
 }
 
-reply string_batches::reply_to(operation what, const batch_member& m) const noexcept {
+reply string_batches::reply_to(operation op, const batch_member& m) const noexcept {
   reply q;
-  q.to = what;
+  q.to = op;
   q.epoch = m.epoch;
   q.ttl = m.ttl;
   q.sent = m.sent;
@@ -183,7 +183,7 @@ void string_batches::on_script_missing(request& r, const reply_context& c) {
       r.to == operation::release && r.members.size() > 1 ? current(r.members[1]) : nullptr;
   if (r.to == operation::release) r.members.resize(1);
   for (const batch_member& m : r.members)
-    if (claim* const who = current(m)) add(*who, r.to, c.now);
+    if (claim* const requester = current(m)) add(*requester, r.to, c.now);
   if (next) next->node->send(*next, operation::lock_or_queue, c.now);
   pool_.give_back(r);
 }
@@ -191,18 +191,19 @@ void string_batches::on_script_missing(request& r, const reply_context& c) {
 bool string_batches::keys_move() const noexcept { return node_.home().keys_move(); }
 
 void string_batches::on_redirected(request& r, const redirection& to, const reply_context& c) {
-  operation what = r.to;
+  operation op = r.to;
   for (const batch_member& m : r.members) {
-    if (const claim* const who = current(m)) node_.send_again(*who, what, to, c.now);
-    if (what == operation::release) what = operation::lock_or_queue;  // of the next claim
+    if (const claim* const requester = current(m)) node_.send_again(*requester, op, to, c.now);
+    if (op == operation::release) op = operation::lock_or_queue;  // of the next claim
   }
   pool_.give_back(r);
 }
 
 void string_batches::on_cut(request& r, const reply_context& c) {
   for (const batch_member& m : r.members) {
-    claim* const who = node_.claims().at(m.whose);
-    if (who) who->on([&](queueing_recipe& of) { return of.on_cut(m.epoch); }, c.now, c.events);
+    claim* const requester = node_.claims().at(m.whose);
+    if (requester)
+      requester->on([&](queueing_recipe& of) { return of.on_cut(m.epoch); }, c.now, c.events);
   }
   pool_.give_back(r);
 }

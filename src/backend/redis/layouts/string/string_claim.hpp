@@ -16,10 +16,10 @@ struct string_protocol;
 using claim = claims::store_claim<string_protocol>;
 
 struct claim_details {  // of a request, beyond its ttl and its note
-  void keep(const seam::acquire_request& how) noexcept {
-    permits = how.permits;
-    total_permits = how.total_permits;
-    group = how.group;
+  void keep(const seam::acquire_request& request) noexcept {
+    permits = request.permits;
+    total_permits = request.total_permits;
+    group = request.group;
   }
   std::uint32_t permits = 1, total_permits = 0;
   seam::lock_group group;

@@ -22,7 +22,7 @@ namespace {
 constexpr seam::capabilities abilities{
     .life = seam::lifetime::ttl,
     .queue = seam::order::fifo,
-    .wanted = seam::contention_signal::push,
+    .contention = seam::contention_signal::push,
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
              seam::bit_of(lock_mode::permit),
     .tokens = true,
@@ -90,9 +90,9 @@ void string_layout::break_lock(std::string_view name, std::string_view seen,
   start_breaking(server_of(key), key, counter_of_key(key), seen, to);
 }
 
-void string_layout::raise(std::string_view name, std::int64_t least, seam::decision_handler& to) {
+void string_layout::raise(std::string_view name, std::int64_t floor, seam::decision_handler& to) {
   const std::string key = key_of(name);
-  start_raising(server_of(key), key, counter_of_key(key), least, to);
+  start_raising(server_of(key), key, counter_of_key(key), floor, to);
 }
 
 // The same as counter_of(), for threads without the mutex.
@@ -152,19 +152,19 @@ void string_layout::remove(claim& c) noexcept {
   claims_.remove(c);
 }
 
-std::optional<reply> string_layout::submit(claim& c, operation what, time_point now, event_queue&) {
-  if (what == operation::withdraw && !c.was_sent) {  // the server was never sent this id
+std::optional<reply> string_layout::submit(claim& c, operation op, time_point now, event_queue&) {
+  if (op == operation::withdraw && !c.was_sent) {  // the server was never sent this id
     c.deferred = operation::none;
     reply done;
-    done.to = what;
+    done.to = op;
     done.what = reply::verdict::done;
     done.epoch = c.recipe().epoch();
     return done;
   }
-  if (what == operation::renew) {
+  if (op == operation::renew) {
     c.node->renew(c);
   } else {
-    c.node->send(c, what, now);
+    c.node->send(c, op, now);
   }
   return {};
 }

@@ -42,8 +42,8 @@ class string_layout final : public layout,
   std::mutex& mutex() noexcept { return reactor_.mutex(); }
   base::environment& env() const noexcept { return reactor_.env(); }
   bool is_forked() const noexcept { return reactor_.is_forked(); }
-  void request_flush(claims::urgency how) noexcept {
-    reactor_.request_flush(how == claims::urgency::now);
+  void request_flush(claims::urgency when) noexcept {
+    reactor_.request_flush(when == claims::urgency::now);
   }
   const timing& rules() const noexcept { return settings_.rules; }
   static queueing_recipe new_recipe() noexcept { return {}; }
@@ -85,7 +85,7 @@ class string_layout final : public layout,
     return offer<grant_counters>(*this, wanted);
   }
   void write(const guarded_write&, seam::decision_handler&) override;
-  void raise(std::string_view name, std::int64_t least, seam::decision_handler&) override;
+  void raise(std::string_view name, std::int64_t floor, seam::decision_handler&) override;
   std::unique_ptr<layout_node> make_node(transport&) override;
 
   std::string key_of(std::string_view name) const { return settings_.prefix + std::string(name); }

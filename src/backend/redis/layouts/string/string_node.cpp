@@ -34,31 +34,31 @@ void string_node::detach() noexcept {
 
 // Requests of claims: sent now, or deferred until they may be sent.
 
-bool string_node::may_send(const claim& c, operation what) const noexcept {
+bool string_node::may_send(const claim& c, operation op) const noexcept {
   const counter* const n = known_counter_of(c);
   const grant_rules::readiness r{.commands = over_.is_ready(lane::commands),
                                  .messages = over_.is_ready(lane::messages),
                                  .lanes_agree = over_.lanes_agree(),
                                  .floor = n && n->floor.is_known(),
                                  .raising = n && n->is_raising};
-  return grant_rules::may_send(what, c.recipe().mode(), r);
+  return grant_rules::may_send(op, c.recipe().mode(), r);
 }
 
-void string_node::send(claim& c, operation what, time_point now) {
+void string_node::send(claim& c, operation op, time_point now) {
   // A lease that was confirmed at another server has a note there, unknown to the recipe.
-  if (what == operation::release_uncontended && c.info_may_be_stored) what = operation::release;
-  if (what == operation::lock_all) {
+  if (op == operation::release_uncontended && c.info_may_be_stored) op = operation::release;
+  if (op == operation::lock_all) {
     // It may have been in this list before, and was withdrawn: each counts once.
     std::erase_if(deferred_, [&](claims::claim_handle p) { return claims_.at(p) == &c; });
     c.deferred = operation::none;
-    defer(c, what);  // it waits for the others, and no longer than its op-timeout
-    if (!may_send(c, what)) return;
+    defer(c, op);  // it waits for the others, and no longer than its op-timeout
+    if (!may_send(c, op)) return;
     if (auto* const whole = groups_.join(c.details.group, c)) send_group(*whole, now);
     return;
   }
-  if (!may_send(c, what)) return defer(c, what);
+  if (!may_send(c, op)) return defer(c, op);
   c.deferred = operation::none;  // what waited would come after what it was given up for
-  collected_.add(c, what, now);
+  collected_.add(c, op, now);
 }
 
 void string_node::send_release(claim& c, claim& next, time_point now) {
@@ -66,12 +66,12 @@ void string_node::send_release(claim& c, claim& next, time_point now) {
   collected_.add_release(c, next, now);
 }
 
-void string_node::defer(claim& c, operation what) {
+void string_node::defer(claim& c, operation op) {
   if (c.deferred == operation::none) {
     deferred_.push_back(c.place());
     c.hurried = false;
   }
-  c.deferred = what;
+  c.deferred = op;
   c.deferred_epoch = c.recipe().epoch();
   const time_point now = env().now();
   over_.tick_by(c.recipe().last_try(settings_.rules));
@@ -79,8 +79,8 @@ void string_node::defer(claim& c, operation what) {
   watch_outage(now);
   if (c.recipe().is_attempt()) retry_now(now + settings_.retry_base);
   over_.open(lane::commands, now);
-  if (what == operation::lock_or_queue) over_.open(lane::messages, now);
-  if (!grant_rules::needs_floor(what, c.recipe().mode())) return;
+  if (op == operation::lock_or_queue) over_.open(lane::messages, now);
+  if (!grant_rules::needs_floor(op, c.recipe().mode())) return;
   counter& n = counter_of(c);
   const bool raises = over_.is_ready(lane::commands) && !n.floor.is_known();
   if (raises && n.raise_at == base::never) n.raise(now);
@@ -94,19 +94,18 @@ void string_node::forget_deferred(const claim& c) noexcept {
 // missed messages at the former server.
 void string_node::adopt(claim& c, time_point now, event_queue& events) {
   confirm_at_new_server(c, now, events);
-  const operation what = std::exchange(c.deferred, operation::none);
-  if (what != operation::none && c.deferred_epoch == c.recipe().epoch()) return send(c, what, now);
+  const operation op = std::exchange(c.deferred, operation::none);
+  if (op != operation::none && c.deferred_epoch == c.recipe().epoch()) return send(c, op, now);
   over_.open(lane::messages, now);
   if (!over_.is_ready(lane::messages)) return;  // on_subscribed() follows
   c.on([&](queueing_recipe& r) { return r.on_subscribed(now); }, now, events);
 }
 
-void string_node::send_again(const claim& c, operation what, const redirection& to,
-                             time_point now) {
+void string_node::send_again(const claim& c, operation op, const redirection& to, time_point now) {
   counter_of(c).floor.forget();  // where the slot is now, numbers have to prove themselves again
   home_.note_redirected(c.lock(), over_, to, now);
   if (to.why != not_executed::moved) note_refusal(explain(to.error), now);
-  redirected_.add(c, what, now);
+  redirected_.add(c, op, now);
 }
 
 std::int64_t string_node::take_counter_of(const claim& c) noexcept {
@@ -203,11 +202,11 @@ void string_node::end_overdue(time_point now, event_queue& events) {
   });
 }
 
-lock_arguments string_node::arguments_of(const claim& c, owner_text& room) const {
-  room = home_.owner_of(c);
+lock_arguments string_node::arguments_of(const claim& c, owner_text& buffer) const {
+  buffer = home_.owner_of(c);
   lock_arguments a;
   a.lock = c.lock();
-  a.owner = view(room);
+  a.owner = view(buffer);
   a.counter = home_.counter_of(a.lock);
   a.stamp = over_.server_stamp();
   const queueing_recipe& r = c.recipe();
@@ -222,16 +221,16 @@ lock_arguments string_node::arguments_of(const claim& c, owner_text& room) const
   return a;
 }
 
-void string_node::write_requests(lane what, request_writer& to) {
-  if (what == lane::renewals) return write_renewals(to, env().now());
+void string_node::write_requests(lane purpose, request_writer& to) {
+  if (purpose == lane::renewals) return write_renewals(to, env().now());
   if (collected_.has_unsent()) collected_.write(to);
 }
 
 // Connections that come and go, and the counter.
 
-void string_node::on_ready(lane what, time_point now, event_queue& events) {
-  if (what == lane::renewals) return;
-  if (what == lane::commands) {
+void string_node::on_ready(lane purpose, time_point now, event_queue& events) {
+  if (purpose == lane::renewals) return;
+  if (purpose == lane::commands) {
     for (auto& [slot, n] : counters_) n.void_all();
     over_.open(lane::messages, now);  // a holder is notified when others wait
     load_scripts(now);
@@ -252,31 +251,31 @@ void string_node::load_scripts(time_point now) {
 }
 
 // transport/error_text.hpp has the rules of which claims wait through an outage.
-void string_node::on_down(lane what, const failure& why, loss how, time_point now,
+void string_node::on_down(lane purpose, const failure& why, loss kind, time_point now,
                           event_queue& events) {
   watch_outage(now);
-  if (what == lane::commands) {
+  if (purpose == lane::commands) {
     for (auto& [slot, n] : counters_) {
       n.is_raising = false;
       n.raise_at = base::never;
     }
     collected_.defer_unsent();
   }
-  if (what == lane::renewals) {
+  if (purpose == lane::renewals) {
     if (renewals_.goes_with_commands()) over_.tick_by(now);
     return;
   }
   // The server rejected our credentials: all waiters fail, because only a corrected URL can help.
-  const auto needs_it = [what](const claim& c) {
-    return what == lane::commands ? c.recipe().waits() : c.recipe().may_be_pushed();
+  const auto needs_it = [purpose](const claim& c) {
+    return purpose == lane::commands ? c.recipe().waits() : c.recipe().may_be_pushed();
   };
-  if (how == loss::refused) give_up(needs_it, why, now, events);
+  if (kind == loss::refused) give_up(needs_it, why, now, events);
   // There is nothing to connect to: one attempt has been made.
-  const auto is_attempt = [what](const claim& c) {
+  const auto is_attempt = [purpose](const claim& c) {
     return c.recipe().is_attempt() &&
-           (what == lane::commands || c.deferred == operation::lock_or_queue);
+           (purpose == lane::commands || c.deferred == operation::lock_or_queue);
   };
-  if (how == loss::not_reached) fail_deferred(is_attempt, why, now, events);
+  if (kind == loss::not_reached) fail_deferred(is_attempt, why, now, events);
 }
 
 void string_node::retry_now(time_point by) {
@@ -447,9 +446,9 @@ void string_node::decline(std::string_view owner, std::string_view lock, time_po
 
 void string_node::on_tick(time_point now, event_queue& events) {
   end_overdue(now, events);
-  redirected_.tick(claims_, now, [&](claim& c, operation what) {
-    if (what == operation::renew) return c.node->renew(c);
-    if (c.recipe().due(settings_.rules) > now) return c.node->send(c, what, now);
+  redirected_.tick(claims_, now, [&](claim& c, operation op) {
+    if (op == operation::renew) return c.node->renew(c);
+    if (c.recipe().due(settings_.rules) > now) return c.node->send(c, op, now);
     c.on([](queueing_recipe& r) { return r.on_overdue(); }, now, events);
   });
   end_waits(now, events);

@@ -44,7 +44,7 @@ class string_node final : public claims_node<claim, orphan>, private message_han
 
   // For its batches and renewals.
   string_layout& home() noexcept { return home_; }
-  lock_arguments arguments_of(const claim&, owner_text& room) const;
+  lock_arguments arguments_of(const claim&, owner_text& buffer) const;
   duration window(duration ttl) const noexcept {
     return grant_rules::window(ttl, over_.clock().round_trip());
   }

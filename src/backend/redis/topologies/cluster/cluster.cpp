@@ -83,7 +83,7 @@ void cluster::look_soon(time_point now) {
 }
 
 bool cluster::is_settled() const noexcept {
-  if (!is_told_ || !map_.is_whole()) return false;
+  if (!has_report_ || !map_.is_whole()) return false;
   for (std::size_t i = 0; i < shards_.size(); ++i)
     if (has_slots(i) &&
         (!shards_[i].over->is_ready(lane::commands) || shards_[i].over->is_led_elsewhere()))
@@ -140,9 +140,10 @@ void cluster::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) no
     for (std::size_t i = 0; i < links_.size(); ++i) links_[i]->write(lock);
 }
 
-void cluster::on_told(const std::vector<cluster_node>& all, time_point now, event_queue& events) {
+void cluster::on_reported(const std::vector<cluster_node>& all, time_point now,
+                          event_queue& events) {
   const bool is_news = map_.learn(all);
-  is_told_ = true;
+  has_report_ = true;
   add_links(all);
   if (is_news) follow_masters(now, events);
   if (is_settled() && !is_doubtful_) {
@@ -154,7 +155,7 @@ void cluster::on_told(const std::vector<cluster_node>& all, time_point now, even
 }
 
 void cluster::on_silent_node(time_point now) {
-  if (!is_told_) look_soon(std::max(now, last_look_ + look_pause));
+  if (!has_report_) look_soon(std::max(now, last_look_ + look_pause));
   reactor_.wake_by(now);
 }
 
@@ -198,8 +199,8 @@ void cluster::add_links(const std::vector<cluster_node>& all) {
   }
 }
 
-base::address cluster::reachable(const base::address& told) const {
-  return reachable_address(settings_.map, told);
+base::address cluster::reachable(const base::address& announced) const {
+  return reachable_address(settings_.map, announced);
 }
 
 bool cluster::is_open() const noexcept {
@@ -217,7 +218,7 @@ std::string cluster::faults() const {
 }
 
 failure cluster::why_not_open(bool is_overdue) const {
-  if (!is_told_) {
+  if (!has_report_) {
     const auto is_out = [](const auto& l) { return l->has_failed_for_good(); };
     for (const auto& l : links_)
       if (is_out(l) && l->fault().code != errc::unavailable) return l->fault();
@@ -231,10 +232,10 @@ failure cluster::why_not_open(bool is_overdue) const {
     failure why = shards_[i].over->why_not_open(is_overdue);
     // One that is down may be replaced in a moment.
     if (!why.code || (!is_overdue && why.code == errc::unavailable)) continue;
-    const std::string told = base::text_of(map_.shards()[i].at);
-    why.text = "the master at " + told + ", as the cluster announces it: " + why.text;
+    const std::string announced = base::text_of(map_.shards()[i].at);
+    why.text = "the master at " + announced + ", as the cluster announces it: " + why.text;
     if (why.code == errc::unavailable)
-      why.text += "; where this client reaches it elsewhere, give ?map=" + told + "=host:port";
+      why.text += "; where this client reaches it elsewhere, give ?map=" + announced + "=host:port";
     return why;
   }
   if (!is_overdue) return {};

@@ -56,7 +56,7 @@ class cluster final : public topology,
   };
 
   // cluster_link::listener
-  void on_told(const std::vector<cluster_node>&, time_point now, base::event_queue&) override;
+  void on_reported(const std::vector<cluster_node>&, time_point now, base::event_queue&) override;
   void on_silent_node(time_point now) override;
 
   // commands_watch::listener, of all shards
@@ -78,7 +78,7 @@ class cluster final : public topology,
   void look_if_due(time_point now);
   bool is_settled() const noexcept;
   bool is_in_use() const noexcept;
-  base::address reachable(const base::address& told) const;
+  base::address reachable(const base::address& announced) const;
   std::string faults() const;
 
   io::client_reactor& reactor_;
@@ -95,7 +95,7 @@ class cluster final : public topology,
   std::vector<std::unique_ptr<cluster_link>> links_;
   std::size_t next_link_ = 0;
   time_point next_look_ = base::never, last_look_{}, lost_at_ = base::never;
-  bool is_told_ = false, is_doubtful_ = false;
+  bool has_report_ = false, is_doubtful_ = false;
 };
 
 }  // namespace holdfast::redis

@@ -63,7 +63,7 @@ void cluster_link::on_answered(const value& v, const reply_context& c) {
     return asks_.end({errc::unavailable, "its answer to CLUSTER NODES cannot be read"}, c.now,
                      c.events);
   fault_ = {};
-  listener_.on_told(*all, c.now, c.events);
+  listener_.on_reported(*all, c.now, c.events);
 }
 
 void cluster_link::rest(time_point now, event_queue& events) {

@@ -15,7 +15,8 @@ class cluster_link final : private side_connection_owner {
  public:
   class listener {  // called with the reactor's mutex held
    public:
-    virtual void on_told(const std::vector<cluster_node>&, time_point now, base::event_queue&) = 0;
+    virtual void on_reported(const std::vector<cluster_node>&, time_point now,
+                             base::event_queue&) = 0;
     virtual void on_silent_node(time_point now) = 0;  // it cannot be asked now
 
    protected:

@@ -8,10 +8,10 @@ namespace holdfast::redis {
 
 namespace {
 
-std::string_view next_word(std::string_view& rest, char end = ' ') noexcept {
-  const auto at = std::min(rest.find(end), rest.size());
-  const std::string_view out = rest.substr(0, at);
-  rest.remove_prefix(std::min(at + 1, rest.size()));
+std::string_view next_word(std::string_view& remaining, char end = ' ') noexcept {
+  const auto at = std::min(remaining.find(end), remaining.size());
+  const std::string_view out = remaining.substr(0, at);
+  remaining.remove_prefix(std::min(at + 1, remaining.size()));
   return out;
 }
 

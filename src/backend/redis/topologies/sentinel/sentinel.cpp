@@ -24,10 +24,10 @@ constexpr duration stranger_pause = 1s;
 constexpr duration switch_max = 5s;
 
 std::size_t most_replicas(std::span<const sentinel_state> all) {
-  std::size_t most = 0;
+  std::size_t largest = 0;
   for (const sentinel_state& s : all)
-    if (s.answer) most = std::max(most, s.answer->replicas.size());
-  return most;
+    if (s.answer) largest = std::max(largest, s.answer->replicas.size());
+  return largest;
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ std::vector<sentinel_state> sentinel::states() const {
   return out;
 }
 
-void sentinel::on_told(time_point now, event_queue& events) {
+void sentinel::on_reported(time_point now, event_queue& events) {
   const std::vector<sentinel_state> all = states();
   verdict_ = judge(all, settings_.master);
   one_.note_replicas(most_replicas(all));
@@ -217,8 +217,8 @@ void sentinel::add_server(const base::address& at) {
   scouts_.push_back(std::make_unique<scout>(*this, std::move(e)));
 }
 
-base::address sentinel::reachable(const base::address& told) const {
-  return reachable_address(settings_.map, told);
+base::address sentinel::reachable(const base::address& announced) const {
+  return reachable_address(settings_.map, announced);
 }
 
 failure sentinel::why_not_open(bool is_overdue) const {

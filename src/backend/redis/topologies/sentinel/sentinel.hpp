@@ -46,7 +46,7 @@ class sentinel final : public topology,
   bool has_unattended_replies() const noexcept override;
 
   // sentinel_link::listener
-  void on_told(time_point now, base::event_queue&) override;
+  void on_reported(time_point now, base::event_queue&) override;
   void on_switch(time_point now) override;
 
   // commands_watch::listener
@@ -62,7 +62,7 @@ class sentinel final : public topology,
   void look_soon(time_point now);
   void look_if_due(time_point now);
   bool is_settled(time_point now) const noexcept;
-  base::address reachable(const base::address& told) const;
+  base::address reachable(const base::address& announced) const;
   std::vector<sentinel_state> states() const;
 
   io::client_reactor& reactor_;

@@ -61,14 +61,16 @@ failure not_a_sentinel(const value& error) {
 
 class sentinel_link::answer_reply final : public reply_handler {
  public:
-  answer_reply(sentinel_link& home, question what) noexcept : home_(home), what_(what) {}
+  answer_reply(sentinel_link& home, question q) noexcept : home_(home), question_(q) {}
 
  private:
-  void on_reply(const value& v, const reply_context& c) override { home_.on_answered(what_, v, c); }
+  void on_reply(const value& v, const reply_context& c) override {
+    home_.on_answered(question_, v, c);
+  }
   void on_cut(const reply_context&) override {}  // on_down() follows
   bool needs_master() const noexcept override { return false; }
   sentinel_link& home_;
-  const question what_;
+  const question question_;
 };
 
 sentinel_link::sentinel_link(io::client_reactor& r, endpoint e, bool is_in_url,
@@ -106,9 +108,9 @@ void sentinel_link::ask(time_point now) {
 }
 
 // The master comes last: what its sentinel says of it belongs to an answer that is complete.
-void sentinel_link::request(question what, time_point now) {
+void sentinel_link::request(question q, time_point now) {
   std::string& out = asks_.out();
-  switch (what) {
+  switch (q) {
     case question::id:
       command(out, 2) << "SENTINEL"
                       << "MYID";
@@ -131,11 +133,11 @@ void sentinel_link::request(question what, time_point now) {
                       << "GET-MASTER-ADDR-BY-NAME" << name_;
       break;
   }
-  asks_.expect(*replies_[static_cast<std::size_t>(what)], 1, now, attended::in_background);
+  asks_.expect(*replies_[static_cast<std::size_t>(q)], 1, now, attended::in_background);
 }
 
-void sentinel_link::on_answered(question what, const value& v, const reply_context& c) {
-  switch (what) {
+void sentinel_link::on_answered(question q, const value& v, const reply_context& c) {
+  switch (q) {
     case question::id: pending_.id = v.is(value::kind::error) ? "" : v.text(); return;
     case question::masters:
       for (std::size_t i = 0; i < v[1].size(); ++i)
@@ -165,7 +167,7 @@ void sentinel_link::on_answered(question what, const value& v, const reply_conte
   if (v.size() == 2) pending_.master = address_of(v[0].text(), v[1].text());
   state_.answer = std::move(pending_);
   state_.fault = {};
-  listener_.on_told(c.now, c.events);
+  listener_.on_reported(c.now, c.events);
 }
 
 void sentinel_link::on_ready(connection& c, time_point now, event_queue& events) {
@@ -182,7 +184,7 @@ void sentinel_link::on_down(connection& c, const failure& why, loss, time_point 
   is_asking_ = false;
   state_.answer.reset();
   state_.fault = {why.code, with_own_options(why.text)};
-  listener_.on_told(now, events);
+  listener_.on_reported(now, events);
 }
 
 void sentinel_link::on_alarm(time_point now, event_queue& events) {

@@ -16,7 +16,7 @@ class sentinel_link final : private side_connection_owner, private message_handl
   class listener {  // called with the reactor's mutex held
    public:
     // It has answered, or cannot be asked any more.
-    virtual void on_told(time_point now, base::event_queue&) = 0;
+    virtual void on_reported(time_point now, base::event_queue&) = 0;
     virtual void on_switch(time_point now) = 0;  // it announces another master
 
    protected:

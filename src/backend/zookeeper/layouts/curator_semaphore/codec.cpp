@@ -77,7 +77,7 @@ std::string owner_text(const base::uuid& g) { return std::string(before_guid) + 
 
 std::string lease_name(const base::uuid& g) { return owner_text(g).append(lease_marker); }
 
-std::string line_name(const base::uuid& g) {
+std::string queue_name(const base::uuid& g) {
   return curator::codec().name_of(g, lock_mode::exclusive);
 }
 
@@ -116,12 +116,12 @@ std::vector<lease_holder> holders_of(node_names all) {
   return out;
 }
 
-place_in_queue read_line(node_names all, const base::uuid& g) {
-  const std::string begin = line_name(g);
+place_in_queue read_queue(node_names all, const base::uuid& g) {
+  const std::string begin = queue_name(g);
   place_in_queue out;
   const auto at = std::ranges::find_if(all, [&](auto name) { return name.starts_with(begin); });
   if (at == all.end()) return out;
-  const place_in_line mine = curator::codec().place_of(*at, lock_mode::exclusive, all);
+  const node_place mine = curator::codec().place_of(*at, lock_mode::exclusive, all);
   return {true, *at, mine.ahead.front(), mine.others_behind, mine.has_wrapped};
 }
 

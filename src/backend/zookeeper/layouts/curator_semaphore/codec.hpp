@@ -4,7 +4,7 @@
 //   path                               | content
 //   -----------------------------------+-------------------------------------------------------
 //   LOCK, LOCK/locks, LOCK/leases      | containers
-//   LOCK/locks/_c_GUID-lock-SEQUENCE   | ephemeral, sequential: the line of those who ask for
+//   LOCK/locks/_c_GUID-lock-SEQUENCE   | ephemeral, sequential: the queue of those who ask for
 //                                      | permits; the first may make leases
 //   LOCK/leases/_c_GUID-lease-SEQUENCE | ephemeral, sequential: one permit; data: who has it
 //
@@ -26,13 +26,13 @@ namespace holdfast::zookeeper::curator_semaphore {
 
 using node_names = std::span<const std::string_view>;
 
-inline constexpr std::string_view line_folder = "locks", lease_folder = "leases";
+inline constexpr std::string_view queue_folder = "locks", lease_folder = "leases";
 
 base::uuid with_total(base::uuid, std::uint32_t total) noexcept;  // of a random one
 std::string owner_text(const base::uuid&);  // "_c_GUID", before what a node is for
 // The beginnings of names; the server appends ten digits.
 std::string lease_name(const base::uuid&);
-std::string line_name(const base::uuid&);
+std::string queue_name(const base::uuid&);
 
 struct own_leases {                // of one claim, among all
   std::vector<std::string> names;  // in order
@@ -53,8 +53,8 @@ struct place_in_queue {
   bool is_there = false;
   std::string_view own, blocker;  // blocker empty: it is the first
   bool others_behind = false;
-  bool has_wrapped = false;  // see place_in_line
+  bool has_wrapped = false;  // see node_place
 };
-place_in_queue read_line(node_names all, const base::uuid&);
+place_in_queue read_queue(node_names all, const base::uuid&);
 
 }  // namespace holdfast::zookeeper::curator_semaphore

@@ -80,7 +80,7 @@ std::string layout::reason(const claim& c, errc why) const {
 void layout::renew_owner(claim& c) {
   c.attempt = with_total(base::random_uuid(env()), c.details.total);
   c.leases.clear();
-  c.line_node.clear();
+  c.queue_node.clear();
   c.blocker.clear();
   c.czxid = 0;
   c.other_total = 0;
@@ -90,19 +90,19 @@ void layout::renew_owner(claim& c) {
 void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
   orphan_nodes& all = orphans();
-  const std::string leases = folder_of(c, lease_folder), line = folder_of(c, line_folder);
+  const std::string leases = folder_of(c, lease_folder), queue = folder_of(c, queue_folder);
   if (c.is_unanswered) {
     all.add(removed_by::beginning, leases, lease_name(c.attempt), now);
-    all.add(removed_by::beginning, line, line_name(c.attempt), now);
+    all.add(removed_by::beginning, queue, queue_name(c.attempt), now);
     return;
   }
   for (const std::string& name : c.leases) all.add(removed_by::name, leases, name, now);
-  if (!c.line_node.empty()) all.add(removed_by::name, line, c.line_node, now);
+  if (!c.queue_node.empty()) all.add(removed_by::name, queue, c.queue_node, now);
 }
 
-void layout::leave_line(claim& c, time_point now) {
-  if (c.line_node.empty()) return;
-  orphans().add(removed_by::name, folder_of(c, line_folder), std::exchange(c.line_node, {}), now);
+void layout::leave_queue(claim& c, time_point now) {
+  if (c.queue_node.empty()) return;
+  orphans().add(removed_by::name, folder_of(c, queue_folder), std::exchange(c.queue_node, {}), now);
 }
 
 // A watch on a folder or on a node in it; the removal of a folder is an event of its watchers.
@@ -114,9 +114,10 @@ void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& 
     for_each_at(lock, [&](claim& c) {
       c.on([&](permit_recipe& r) { return r.on_leases(rules()); }, now, events);
     });
-  } else if (folder == line_folder) {
-    for_each_at(lock,
-                [&](claim& c) { c.on([](permit_recipe& r) { return r.on_line(); }, now, events); });
+  } else if (folder == queue_folder) {
+    for_each_at(lock, [&](claim& c) {
+      c.on([](permit_recipe& r) { return r.on_queue(); }, now, events);
+    });
   } else {
     on_node_watch(e.path, e.kind == event_kind::deleted, now, events);
   }
@@ -127,7 +128,7 @@ void layout::on_node_watch(std::string_view path, bool has_ended, time_point now
   const std::string_view node = last_part(path);
   const std::string_view folder = path.substr(0, path.size() - node.size() - 1);
   for_each_at(folder.substr(0, folder.rfind('/')), [&](claim& c) {
-    if (last_part(folder) == line_folder && c.blocker == node) {
+    if (last_part(folder) == queue_folder && c.blocker == node) {
       c.on([&](permit_recipe& r) { return r.on_blocker(rules()); }, now, events);
     } else if (std::ranges::find(c.leases, node) != c.leases.end()) {
       c.on([&](permit_recipe& r) { return r.on_own_lease(has_ended); }, now, events);
@@ -138,21 +139,21 @@ void layout::on_node_watch(std::string_view path, bool has_ended, time_point now
 using operation = permit_operation;
 using verdict = permit_verdict;
 
-std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, time_point now,
+std::optional<permit_recipe::reply> layout::submit(claim& c, operation op, time_point now,
                                                    base::event_queue&) {
-  if (auto answer = answer_after_end(c, what)) return answer;
-  if (what == operation::leave_line) {
-    leave_line(c, now);
+  if (auto answer = answer_after_end(c, op)) return answer;
+  if (op == operation::leave_queue) {
+    leave_queue(c, now);
     return {};
   }
   batch& f = take_batch();
-  f.begin(c, what);
-  switch (what) {
+  f.begin(c, op);
+  switch (op) {
     case operation::take:
       make_leases(f, c, now);
       list_leases(f, c, now, false, false);
-      ask(f, part::look_at_line, opcode::exists,
-          watched_path_body(folder_of(c, line_folder), false), now);
+      ask(f, part::look_at_queue, opcode::exists,
+          watched_path_body(folder_of(c, queue_folder), false), now);
       break;
     case operation::lease:
       make_leases(f, c, now);
@@ -160,12 +161,12 @@ std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, tim
       break;
     case operation::count: list_leases(f, c, now, false, true); break;
     case operation::recount: list_leases(f, c, now, true, true); break;
-    case operation::join: enter_line(f, c, now); break;
+    case operation::join: enter_queue(f, c, now); break;
     case operation::find:
-      ask(f, part::sync, opcode::sync, path_body(folder_of(c, line_folder)), now);
-      list_line(f, c, now);
+      ask(f, part::sync, opcode::sync, path_body(folder_of(c, queue_folder)), now);
+      list_queue(f, c, now);
       break;
-    case operation::look: list_line(f, c, now); break;
+    case operation::look: list_queue(f, c, now); break;
     case operation::watch_own:
       for (const std::string& name : c.leases)
         watch(f, part::watch_lease, folder_of(c, lease_folder) + '/' + name, now);
@@ -174,7 +175,7 @@ std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, tim
     case operation::remove:
       if (!remove_all(f, c, now)) return answer_at_once(f, verdict::gone);
       break;
-    case operation::leave_line:
+    case operation::leave_queue:
     case operation::none: break;
   }
   return {};
@@ -219,31 +220,31 @@ void layout::list_leases(batch& f, const claim& c, time_point now, bool is_synce
       watches ? path : std::string());
 }
 
-void layout::enter_line(batch& f, claim& c, time_point now) {
-  const std::string folder = folder_of(c, line_folder);
+void layout::enter_queue(batch& f, claim& c, time_point now) {
+  const std::string folder = folder_of(c, queue_folder);
   if (c.makes_parents) make_parents(f, c, folder, now);
   c.is_unanswered = true;
   std::string body;
-  append_create(body, folder + '/' + line_name(c.attempt), data_of(c),
+  append_create(body, folder + '/' + queue_name(c.attempt), data_of(c),
                 node_kind::ephemeral_sequential, acl_of::anyone);
-  ask(f, part::enter_line, opcode::create2, std::move(body), now);
-  list_line(f, c, now);
+  ask(f, part::enter_queue, opcode::create2, std::move(body), now);
+  list_queue(f, c, now);
 }
 
-void layout::list_line(batch& f, const claim& c, time_point now) {
-  ask(f, part::list_line, opcode::get_children2,
-      watched_path_body(folder_of(c, line_folder), false), now);
+void layout::list_queue(batch& f, const claim& c, time_point now) {
+  ask(f, part::list_queue, opcode::get_children2,
+      watched_path_body(folder_of(c, queue_folder), false), now);
 }
 
 void layout::check_waiters(batch& f, const claim& c, time_point now) {
-  const std::string path = folder_of(c, line_folder);
+  const std::string path = folder_of(c, queue_folder);
   ask(f, part::check_waiters, opcode::get_children2, watched_path_body(path, true), now, path);
 }
 
-// While nobody has ever been in line, or the folder was removed since: its creation is an event.
-void layout::await_line(batch& f, const claim& c, time_point now) {
-  const std::string path = folder_of(c, line_folder);
-  ask(f, part::await_line, opcode::exists, watched_path_body(path, true), now, path);
+// While no client has ever queued, or the folder was removed since: its creation is an event.
+void layout::await_queue(batch& f, const claim& c, time_point now) {
+  const std::string path = folder_of(c, queue_folder);
+  ask(f, part::await_queue, opcode::exists, watched_path_body(path, true), now, path);
 }
 
 void layout::watch(batch& f, part p, const std::string& path, time_point now) {
@@ -257,19 +258,19 @@ void layout::remove_node(batch& f, const std::string& path, time_point now) {
 
 // False: there is nothing.
 bool layout::remove_all(batch& f, const claim& c, time_point now) {
-  const std::string leases = folder_of(c, lease_folder), line = folder_of(c, line_folder);
+  const std::string leases = folder_of(c, lease_folder), queue = folder_of(c, queue_folder);
   if (c.is_unanswered) {
     ask(f, part::sync, opcode::sync, path_body(c.path), now);
     ask(f, part::find_leases, opcode::get_children2, watched_path_body(leases, false), now);
-    ask(f, part::find_line, opcode::get_children2, watched_path_body(line, false), now);
+    ask(f, part::find_queue, opcode::get_children2, watched_path_body(queue, false), now);
     return true;
   }
   for (const std::string& name : c.leases) {
     std::string path = leases;
     remove_node(f, path.append("/").append(name), now);
   }
-  if (!c.line_node.empty()) remove_node(f, line + '/' + c.line_node, now);
-  return !c.leases.empty() || !c.line_node.empty();
+  if (!c.queue_node.empty()) remove_node(f, queue + '/' + c.queue_node, now);
+  return !c.leases.empty() || !c.queue_node.empty();
 }
 
 using verdict = permit_verdict;
@@ -277,7 +278,7 @@ using verdict = permit_verdict;
 void batch::on_begin(const claim& c) {
   parts_.clear();
   was_there_ = false;
-  result.is_there = c.is_unanswered || !c.leases.empty() || !c.line_node.empty();
+  result.is_there = c.is_unanswered || !c.leases.empty() || !c.queue_node.empty();
 }
 
 void batch::read(unsigned at, const reply& r, const reply_context& context) {
@@ -287,20 +288,20 @@ void batch::read(unsigned at, const reply& r, const reply_context& context) {
       if (!r.is_ok() && !r.is(error::no_node)) fail(r);
       return;
     case part::make_leases:
-    case part::enter_line: return read_made(r);
+    case part::enter_queue: return read_made(r);
     case part::list_leases: return read_leases(r, context);
     case part::own_lease: return read_own_lease(r);
-    case part::look_at_line: return read_look(r);
-    case part::list_line: return read_line(r, context);
+    case part::look_at_queue: return read_look(r);
+    case part::list_queue: return read_queue(r, context);
     case part::watch_blocker: return read_blocker(r, context);
     case part::watch_lease: return read_watched(r);
     case part::check_waiters: return read_peek(r, context);
-    case part::await_line:
+    case part::await_queue:
       if (const claim* const c = owner(); c && r.is_ok())
         return home_.check_waiters(*this, *c, context.now);
       return;
     case part::find_leases: return read_found(r, lease_folder, lease_name(attempt_), context);
-    case part::find_line: return read_found(r, line_folder, line_name(attempt_), context);
+    case part::find_queue: return read_found(r, queue_folder, queue_name(attempt_), context);
     case part::remove: return read_removed(r);
   }
 }
@@ -312,16 +313,16 @@ void batch::read_parent(unsigned at, const reply& r) {
   if (r.is_ok() || r.is(error::node_exists) || is_gone_again) return;
   const claim* const c = owner();
   if (!c) return fail(r);
-  const bool is_of_line = what() == permit_operation::join;
-  fail_to_create(r, at == 0 ? c->path : folder_of(*c, is_of_line ? line_folder : lease_folder));
+  const bool is_of_queue = op() == permit_operation::join;
+  fail_to_create(r, at == 0 ? c->path : folder_of(*c, is_of_queue ? queue_folder : lease_folder));
 }
 
 // One create, or the creates of a transaction, whose header says `ok` in any case.
 void batch::read_made(const reply& r) {
   claim* const c = owner();
   if (c) c->is_unanswered = false;
-  const bool is_of_line = what() == permit_operation::join;
-  const bool is_multi = r.is_ok() && c && !is_of_line && c->details.permits > 1;
+  const bool is_of_queue = op() == permit_operation::join;
+  const bool is_multi = r.is_ok() && c && !is_of_queue && c->details.permits > 1;
   const auto all = is_multi ? read_multi(r.body) : std::nullopt;
   const error code = all ? all->code : r.head.code;
   if (code == error::no_node) {
@@ -336,9 +337,9 @@ void batch::read_made(const reply& r) {
     return fail_malformed();
   }
   if (!c) return;
-  if (is_of_line) {
-    c->line_node = last_part(one->path);
-    if (!is_in_order(read_sequence(c->line_node, line_name(attempt_)))) fail_exhausted();
+  if (is_of_queue) {
+    c->queue_node = last_part(one->path);
+    if (!is_in_order(read_sequence(c->queue_node, queue_name(attempt_)))) fail_exhausted();
     return;
   }
   if (one) c->leases.emplace_back(last_part(one->path));
@@ -396,36 +397,36 @@ void batch::read_own_lease(const reply& r) {
 
 // Waiters come first.
 void batch::read_look(const reply& r) {
-  const auto line = r.is_ok() ? read_stat(r.body) : std::nullopt;
+  const auto queue = r.is_ok() ? read_stat(r.body) : std::nullopt;
   if (!r.is_ok() && !r.is(error::no_node)) return fail(r);
-  if (line && line->children > 0 && result.what == verdict::granted) result.what = verdict::full;
+  if (queue && queue->children > 0 && result.what == verdict::granted) result.what = verdict::full;
 }
 
-void batch::read_line(const reply& r, const reply_context& context) {
+void batch::read_queue(const reply& r, const reply_context& context) {
   claim* const c = owner();
   result.what = verdict::gone;
   if (r.is(error::no_node)) return;
   if (!r.is_ok()) return fail(r);
   const auto all = read_children(r.body);
   if (!all) return fail_malformed();
-  const place_in_queue mine = curator_semaphore::read_line(all->names, attempt_);
+  const place_in_queue mine = curator_semaphore::read_queue(all->names, attempt_);
   if (!c || !mine.is_there) return;
-  c->line_node = mine.own;
+  c->queue_node = mine.own;
   c->blocker = mine.blocker;
   c->others_behind = mine.others_behind;
   c->is_unanswered = false;
   result.is_there = true;
-  const bool has_place = is_in_order(read_sequence(c->line_node, line_name(attempt_)));
+  const bool has_place = is_in_order(read_sequence(c->queue_node, queue_name(attempt_)));
   if (!has_place || mine.has_wrapped) return fail_exhausted();
   result.what = mine.blocker.empty() ? verdict::first : verdict::behind;
   if (mine.blocker.empty()) return;
-  home_.watch(*this, part::watch_blocker, folder_of(*c, line_folder) + '/' + c->blocker,
+  home_.watch(*this, part::watch_blocker, folder_of(*c, queue_folder) + '/' + c->blocker,
               context.now);
 }
 
 void batch::read_blocker(const reply& r, const reply_context& context) {
   const claim* const c = owner();
-  if (r.is(error::no_node) && c) return home_.list_line(*this, *c, context.now);
+  if (r.is(error::no_node) && c) return home_.list_queue(*this, *c, context.now);
   if (!r.is_ok()) fail(r);
 }
 
@@ -441,7 +442,7 @@ void batch::read_watched(const reply& r) {
 
 void batch::read_peek(const reply& r, const reply_context& context) {
   const claim* const c = owner();
-  if (r.is(error::no_node) && c) return home_.await_line(*this, *c, context.now);
+  if (r.is(error::no_node) && c) return home_.await_queue(*this, *c, context.now);
   const auto all = r.is_ok() ? read_children(r.body) : std::nullopt;
   if (!all) return;
   result.what = verdict::watched;

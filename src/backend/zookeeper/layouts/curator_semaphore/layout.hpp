@@ -20,7 +20,7 @@ class layout;
 inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::session,
     .queue = seam::order::fifo,
-    .wanted = seam::contention_signal::push,
+    .contention = seam::contention_signal::push,
     .modes = seam::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
@@ -31,12 +31,12 @@ inline constexpr seam::capabilities abilities{
 
 struct record : claim_record {
   std::vector<std::string> leases;  // the names of the own ones; empty: not known
-  std::string line_node;            // the name of the own node in the line; empty: not known
-  std::string blocker;              // in the line
+  std::string queue_node;           // the name of the own node in the queue; empty: not known
+  std::string blocker;              // in the queue
   std::uint32_t other_total = 0;    // of a mismatch
   bool is_unanswered = false;       // a create: there may be nodes whose names are not known
   bool makes_parents = false;       // with the next create
-  bool others_behind = false;       // in the line, when it was last listed
+  bool others_behind = false;       // in the queue, when it was last listed
 
  protected:
   ~record() = default;
@@ -63,15 +63,15 @@ enum class part : unsigned char {  // of a batch: what a request asks
   make_leases,
   list_leases,
   own_lease,  // of a make_leases that was never answered: its number
-  look_at_line,
-  enter_line,
-  list_line,
+  look_at_queue,
+  enter_queue,
+  list_queue,
   watch_blocker,
   watch_lease,
   check_waiters,
-  await_line,
+  await_queue,
   find_leases,  // to remove them
-  find_line,    // the same
+  find_queue,   // the same
   remove,
 };
 
@@ -88,7 +88,7 @@ class batch final : public claim_batch<protocol> {
   void read_leases(const reply&, const reply_context&);
   void read_own_lease(const reply&);
   void read_look(const reply&);
-  void read_line(const reply&, const reply_context&);
+  void read_queue(const reply&, const reply_context&);
   void read_blocker(const reply&, const reply_context&);
   void read_watched(const reply&);
   void read_peek(const reply&, const reply_context&);
@@ -123,9 +123,9 @@ class layout final : public claims_layout<protocol, batch>, private held_nodes {
 
   // For its batches.
   void ask(batch&, part, opcode, std::string body, time_point now, std::string watched = {});
-  void list_line(batch&, const claim&, time_point now);
+  void list_queue(batch&, const claim&, time_point now);
   void check_waiters(batch&, const claim&, time_point now);
-  void await_line(batch&, const claim&, time_point now);
+  void await_queue(batch&, const claim&, time_point now);
   void watch(batch&, part, const std::string& path, time_point now);
   void remove_node(batch&, const std::string& path, time_point now);
 
@@ -138,9 +138,9 @@ class layout final : public claims_layout<protocol, batch>, private held_nodes {
   void make_parents(batch&, const claim&, const std::string& folder, time_point now);
   void make_leases(batch&, claim&, time_point now);
   void list_leases(batch&, const claim&, time_point now, bool is_synced, bool watches);
-  void enter_line(batch&, claim&, time_point now);
+  void enter_queue(batch&, claim&, time_point now);
   bool remove_all(batch&, const claim&, time_point now);
-  void leave_line(claim&, time_point now);
+  void leave_queue(claim&, time_point now);
   void on_node_watch(std::string_view path, bool has_ended, time_point now, base::event_queue&);
 };
 

@@ -13,24 +13,24 @@ std::string folder_in(const std::string& lock, std::string_view folder) {
   return lock + '/' + std::string(folder);
 }
 
-// The line and the leases of each lock; what stands in the first lease of each holder.
+// The queue and the leases of each lock; what stands in the first lease of each holder.
 class permits_query final : public holders_query {
  public:
   using holders_query::holders_query;
 
  private:
-  enum kind : unsigned { line, leases };
+  enum kind : unsigned { queue, leases };
 
   void ask_about(const std::string& name, time_point now) override {
     const std::string lock = lock_path(chroot(), name);
     holder h;
     h.name = name;
     h.mode = lock_mode::permit;
-    ask_list(folder_in(lock, line_folder), {}, now, line);
+    ask_list(folder_in(lock, queue_folder), {}, now, queue);
     ask_list(folder_in(lock, lease_folder), std::move(h), now, leases);
   }
   void read_list(question q, const node_children* all, time_point now) override {
-    if (q.kind == line) {
+    if (q.kind == queue) {
       waiting_ = all ? static_cast<int>(all->names.size()) : 0;
       return;
     }
@@ -45,7 +45,7 @@ class permits_query final : public holders_query {
     }
   }
 
-  int waiting_ = 0;  // in the line that was read last
+  int waiting_ = 0;  // in the queue that was read last
 };
 
 }  // namespace

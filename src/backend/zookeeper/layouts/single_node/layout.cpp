@@ -80,35 +80,34 @@ void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& 
   });
 }
 
-std::optional<single_node_recipe::reply> layout::submit(claim& c, operation what, time_point now,
+std::optional<single_node_recipe::reply> layout::submit(claim& c, operation op, time_point now,
                                                         event_queue&) {
-  if (auto answer = answer_after_end(c, what)) return answer;
+  if (auto answer = answer_after_end(c, op)) return answer;
   batch& f = take_batch();
-  f.begin(c, what);
-  if (what == operation::create) {
+  f.begin(c, op);
+  if (op == operation::create) {
     std::string body;
     append_create(body, c.path, text_of(c.attempt, data_of(c)), node_kind::ephemeral,
                   acl_of::anyone);
     send(f, opcode::create2, std::move(body), now);
     send_watch(f, c.path, now);
-  } else if (what == operation::remove && f.deletes()) {
+  } else if (op == operation::remove && f.deletes()) {
     send(f, opcode::remove, delete_body(c.path), now);
   } else {
     send(f, opcode::sync, path_body(c.path), now);
-    what == operation::find
-        ? send_watch(f, c.path, now)
-        : (void)send(f, opcode::get_data, watched_path_body(c.path, false), now);
+    op == operation::find ? send_watch(f, c.path, now)
+                          : (void)send(f, opcode::get_data, watched_path_body(c.path, false), now);
   }
   return {};
 }
 
 // A node that was certainly held is deleted at once; otherwise it may be another's by now.
 void batch::on_begin(const claim& c) {
-  deletes_ = what() == operation::remove && c.recipe().is_first_removal();
+  deletes_ = op() == operation::remove && c.recipe().is_first_removal();
 }
 
 void batch::read(unsigned at, const reply& r, const reply_context& context) {
-  switch (what()) {
+  switch (op()) {
     case operation::create: return at == 0 ? read_create(r) : read_look(r);
     case operation::find: return at == 0 ? void() : read_look(r);
     case operation::remove: return read_remove(r, context);

@@ -23,7 +23,7 @@ class layout;
 inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::session,
     .queue = seam::order::none,
-    .wanted = seam::contention_signal::silent,
+    .contention = seam::contention_signal::silent,
     .modes = seam::bit_of(lock_mode::exclusive),
     .tokens = true,
     .durable = true,

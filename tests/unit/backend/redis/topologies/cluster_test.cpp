@@ -73,7 +73,7 @@ class redis_cluster_topology : public testing::Test {
       if (net.received(n).find("CLUSTER NODES") != std::string::npos) net.reply(n, bytes);
   }
   void tell(const std::string& host, const std::string& nodes) { answer(host, bulk(nodes)); }
-  void tell_all(const std::string& nodes) {
+  void report_to_all(const std::string& nodes) {
     for (const char* host : {"n1", "n2", "n3", "n4", "m1", "m2"}) tell(host, nodes);
   }
   // The masters are connected, and no node is asked any more.
@@ -82,7 +82,7 @@ class redis_cluster_topology : public testing::Test {
     tell("n1", nodes);
     for (const char* host : {"m1", "m2"}) greet(host);
     pass(130ms);
-    tell_all(nodes);
+    report_to_all(nodes);
     ASSERT_TRUE(is_open());
     for (const char* host : {"n1", "n2", "n3", "n4"}) ASSERT_TRUE(lines_to(host).empty()) << host;
   }
@@ -150,7 +150,7 @@ TEST_F(redis_cluster_topology, a_refused_request_makes_other_nodes_be_asked) {
     pass();
     for (const char* host : {"n1", "n2", "n3", "n4"})
       if (!lines_to(host).empty()) asked.insert(host);
-    tell_all(two_masters);
+    report_to_all(two_masters);
   }
   EXPECT_EQ(asked.size(), 4u);
 }
@@ -233,7 +233,7 @@ TEST_F(redis_cluster_topology,
   settle(two_masters);
   redirect("x", not_executed::moved, "MOVED 16287 m1:6379");
   pass(10ms);
-  tell_all(x_at_the_first);
+  report_to_all(x_at_the_first);
   EXPECT_EQ(host_of("x"), "m1");
 }
 
@@ -241,7 +241,7 @@ TEST_F(redis_cluster_topology, a_late_answer_of_another_master_moves_no_slot) {
   settle(two_masters);
   redirect("holdfast:n", not_executed::moved, "MOVED 16287 m1:6379");
   pass(10ms);
-  tell_all(x_at_the_first);
+  report_to_all(x_at_the_first);
   EXPECT_EQ(host_of("x"), "m2");
 }
 

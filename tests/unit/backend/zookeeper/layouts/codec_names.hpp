@@ -15,7 +15,7 @@ using names = std::vector<std::string_view>;
 // that is ahead.
 inline std::string place_of(const sequential_codec& c, std::string_view own, const names& all,
                             lock_mode mode = lock_mode::exclusive) {
-  const place_in_line p = c.place_of(own, mode, all);
+  const node_place p = c.place_of(own, mode, all);
   if (!p.is_there) return "is not there";
   std::string out = p.is_first() ? "holds" : "behind";
   for (const std::string_view name : p.ahead)
@@ -26,9 +26,9 @@ inline std::string place_of(const sequential_codec& c, std::string_view own, con
 }
 
 // Holders of the lock are in parentheses: "(a) b c".
-inline std::string line_of(const sequential_codec& c, const names& all) {
+inline std::string queue_of(const sequential_codec& c, const names& all) {
   std::string out;
-  for (const node_in_line& n : c.line_of(all)) {
+  for (const queued_node& n : c.queue_of(all)) {
     const std::string name(n.name);
     out += (out.empty() ? "" : " ") + (n.holds ? '(' + name + ')' : name);
   }

@@ -45,21 +45,22 @@ TEST(zookeeper_curator_codec, the_nearest_ahead_are_told) {
 
 // Curator compares what stands behind the last "lock-" as text.
 TEST(zookeeper_curator_codec, the_number_stands_behind_the_last_marker) {
-  EXPECT_EQ(line_of(codec, {"lock-lock-0000000003", "lock-9-of-my-lock-0000000002"}),
+  EXPECT_EQ(queue_of(codec, {"lock-lock-0000000003", "lock-9-of-my-lock-0000000002"}),
             "(lock-9-of-my-lock-0000000002) lock-lock-0000000003");
-  EXPECT_EQ(line_of(codec, {"lock-9-lock-0000000002", "lock-0000000001"}),
+  EXPECT_EQ(queue_of(codec, {"lock-9-lock-0000000002", "lock-0000000001"}),
             "(lock-0000000001) lock-9-lock-0000000002");
 }
 
 TEST(zookeeper_curator_codec, nodes_of_other_clients_of_the_recipe_are_in_the_line) {
   const names all{"lock-0000000009", second, "x-lock-0000000001"};
-  EXPECT_EQ(line_of(codec, all), "(x-lock-0000000001) " + std::string(second) + " lock-0000000009");
+  EXPECT_EQ(queue_of(codec, all),
+            "(x-lock-0000000001) " + std::string(second) + " lock-0000000009");
   EXPECT_EQ(place_of(codec, second, all), "behind x-lock-0000000001 only, others behind");
 }
 
 TEST(zookeeper_curator_codec, children_without_the_marker_are_no_part_of_the_line) {
   const names all{"__READ__0000000001", "note", second, "block_0000000000"};
-  EXPECT_EQ(line_of(codec, all), '(' + std::string(second) + ')');
+  EXPECT_EQ(queue_of(codec, all), '(' + std::string(second) + ')');
   EXPECT_EQ(place_of(codec, second, all), "holds");
   EXPECT_EQ(place_of(codec, "note", all), "is not there");
 }
@@ -70,14 +71,14 @@ TEST(zookeeper_curator_codec, nodes_of_one_number_have_an_order) {
     EXPECT_EQ(place_of(codec, all[1], each), "holds, others behind");
     EXPECT_EQ(place_of(codec, all[0], each), "behind a-lock-0000000001 only, others behind");
     EXPECT_EQ(place_of(codec, all[2], each), "behind b-lock-0000000001 and a-lock-0000000001 only");
-    EXPECT_EQ(line_of(codec, each), "(a-lock-0000000001) b-lock-0000000001 c-lock-0000000001");
+    EXPECT_EQ(queue_of(codec, each), "(a-lock-0000000001) b-lock-0000000001 c-lock-0000000001");
   }
 }
 
 TEST(zookeeper_curator_codec, a_name_without_a_valid_sequence_has_a_place_too) {
   const names all{"lock-2147483647", "lock--2147483648", "lock-"};
-  EXPECT_EQ(line_of(codec, all), "(lock-) lock--2147483648 lock-2147483647");
-  EXPECT_EQ(line_of(codec, reversed(all)), line_of(codec, all));
+  EXPECT_EQ(queue_of(codec, all), "(lock-) lock--2147483648 lock-2147483647");
+  EXPECT_EQ(queue_of(codec, reversed(all)), queue_of(codec, all));
 }
 
 TEST(zookeeper_curator_codec, a_negative_sequence_of_another_node_is_reported) {

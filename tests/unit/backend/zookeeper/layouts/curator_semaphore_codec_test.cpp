@@ -19,7 +19,7 @@ own_leases found(const std::vector<std::string>& all, std::uint32_t total = 3) {
 
 TEST(zookeeper_semaphore_codec, names_are_those_of_curators_protected_creates) {
   EXPECT_EQ(lease_name(mine), my_lease);
-  EXPECT_EQ(line_name(mine), "_c_01234567-89ab-8f1d-8f00-000000000003-lock-");
+  EXPECT_EQ(queue_name(mine), "_c_01234567-89ab-8f1d-8f00-000000000003-lock-");
 }
 
 TEST(zookeeper_semaphore_codec, leases_among_the_first_of_the_total_hold_permits) {
@@ -70,14 +70,14 @@ TEST(zookeeper_semaphore_codec, holders_are_shown_with_their_permits_and_without
 }
 
 TEST(zookeeper_semaphore_codec, the_line_is_that_of_curators_mutex) {
-  const std::vector<std::string> all = {"_c_x-lock-0000000002", line_name(mine) + "0000000001",
+  const std::vector<std::string> all = {"_c_x-lock-0000000002", queue_name(mine) + "0000000001",
                                         "_c_y-lock-0000000000"};
-  const place_in_queue place = read_line(views(all), mine);
+  const place_in_queue place = read_queue(views(all), mine);
   EXPECT_TRUE(place.is_there);
-  EXPECT_EQ(place.own, line_name(mine) + "0000000001");
+  EXPECT_EQ(place.own, queue_name(mine) + "0000000001");
   EXPECT_EQ(place.blocker, "_c_y-lock-0000000000");
   EXPECT_TRUE(place.others_behind);
-  EXPECT_FALSE(read_line({}, mine).is_there);
+  EXPECT_FALSE(read_queue({}, mine).is_there);
 }
 
 }  // namespace

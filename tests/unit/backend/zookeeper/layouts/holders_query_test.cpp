@@ -48,7 +48,7 @@ struct shown_holders final : seam::holders_handler {
   base::failure why;
 };
 
-const std::string first_in_line = "_c_a-lock-0000000001", second_in_line = "_c_b-lock-0000000002";
+const std::string first_in_queue = "_c_a-lock-0000000001", second_in_queue = "_c_b-lock-0000000002";
 
 TEST(zookeeper_holders_query, shows_the_holder_and_the_number_of_waiters) {
   shown_holders to;
@@ -56,14 +56,14 @@ TEST(zookeeper_holders_query, shows_the_holder_and_the_number_of_waiters) {
   t.layout().holders("job", to);
   EXPECT_EQ(t.requests(), "sync list");
   t.answer(5);
-  t.answer(5, layout_fixture::children({second_in_line, first_in_line}));
+  t.answer(5, layout_fixture::children({second_in_queue, first_in_queue}));
   EXPECT_EQ(t.requests(), "watch");
-  EXPECT_NE(t.last_request.find("/job/" + first_in_line), std::string::npos);
+  EXPECT_NE(t.last_request.find("/job/" + first_in_queue), std::string::npos);
   t.answer(5, layout_fixture::data(9, "web7 12 a note"));
   ASSERT_TRUE(to.result && to.result->size() == 1);
   const holder& h = to.result->front();
   EXPECT_EQ(h.name + ' ' + h.owner + ' ' + h.host + ' ' + h.note,
-            "job " + first_in_line + " web7 a note");
+            "job " + first_in_queue + " web7 a note");
   EXPECT_EQ(h.pid, 12);
   EXPECT_EQ(h.token, 9 * 1024);
   EXPECT_EQ(h.waiting, 1);
@@ -93,15 +93,15 @@ TEST(zookeeper_holders_query, asks_again_about_a_lock_whose_holder_has_just_left
   t.layout().holders("job", to);
   EXPECT_EQ(t.requests(), "sync list");
   t.answer(5);
-  t.answer(5, layout_fixture::children({first_in_line}));
+  t.answer(5, layout_fixture::children({first_in_queue}));
   EXPECT_EQ(t.requests(), "watch");
   t.answer(5, zookeeper::error::no_node);
   EXPECT_EQ(t.requests(), "list");
-  t.answer(5, layout_fixture::children({second_in_line}));
+  t.answer(5, layout_fixture::children({second_in_queue}));
   EXPECT_EQ(t.requests(), "watch");
   t.answer(5, layout_fixture::data(9));
   ASSERT_TRUE(to.result && to.result->size() == 1);
-  EXPECT_EQ(to.result->front().owner, second_in_line);
+  EXPECT_EQ(to.result->front().owner, second_in_queue);
 }
 
 TEST(zookeeper_holders_query, lists_the_locks_that_begin_so_without_those_that_cannot_be_read) {
@@ -114,7 +114,7 @@ TEST(zookeeper_holders_query, lists_the_locks_that_begin_so_without_those_that_c
   EXPECT_EQ(t.requests(), "list list");
   EXPECT_NE(t.last_request.find("/job"), std::string::npos) << "in the order of the names";
   t.answer(5, zookeeper::error::no_auth);
-  t.answer(5, layout_fixture::children({first_in_line}));
+  t.answer(5, layout_fixture::children({first_in_queue}));
   EXPECT_EQ(t.requests(), "watch");
   t.answer(5, layout_fixture::data(9));
   ASSERT_TRUE(to.result && to.result->size() == 1);

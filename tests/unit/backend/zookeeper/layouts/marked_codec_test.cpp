@@ -35,7 +35,7 @@ TEST(zookeeper_rw_codec, names_are_those_of_curator_and_of_kazoo) {
 
 TEST(zookeeper_rw_codec, readers_before_the_first_writer_hold_together) {
   const names all{w5, r4, w3, r2, r1};
-  EXPECT_EQ(line_of(readers_and_writers, all),
+  EXPECT_EQ(queue_of(readers_and_writers, all),
             "(_c_a-__READ__0000000001) (_c_b-__READ__0000000002) _c_c-__WRIT__0000000003 "
             "_c_d-__READ__0000000004 _c_e-__WRIT__0000000005");
   EXPECT_EQ(place_of_reader(r1, all), "holds, others behind");
@@ -67,13 +67,13 @@ TEST(zookeeper_rw_codec, a_writer_that_becomes_a_reader_keeps_its_place) {
 
 TEST(zookeeper_rw_codec, a_writer_of_kazoo_does_not_see_what_is_no_number) {
   const names all{"x__lock__0000000002", "y__lock__of_mine", "z__lock__00000003", "note"};
-  EXPECT_EQ(line_of(of_kazoo, all), "(x__lock__0000000002)");
+  EXPECT_EQ(queue_of(of_kazoo, all), "(x__lock__0000000002)");
   EXPECT_EQ(place_of(of_kazoo, "y__lock__of_mine", all), "is not there");
 }
 
 TEST(zookeeper_rw_codec, a_sequence_past_the_limit_is_that_of_a_contender) {
-  EXPECT_EQ(line_of(of_kazoo, {"x__lock__-2147483648"}), "(x__lock__-2147483648)");
-  EXPECT_EQ(line_of(of_kazoo, {"x__lock__--147483648"}), "");
+  EXPECT_EQ(queue_of(of_kazoo, {"x__lock__-2147483648"}), "(x__lock__-2147483648)");
+  EXPECT_EQ(queue_of(of_kazoo, {"x__lock__--147483648"}), "");
 }
 
 TEST(zookeeper_rw_codec, kazoos_mutex_does_not_wait_for_readers_of_its_read_write_lock) {

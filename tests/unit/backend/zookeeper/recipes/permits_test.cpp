@@ -19,7 +19,7 @@ struct permit_words {
        {operation::recount, "recount"},
        {operation::watch_own, "watch_own"},
        {operation::check_waiters, "check_waiters"},
-       {operation::leave_line, "leave_line"},
+       {operation::leave_queue, "leave_queue"},
        {operation::remove, "remove"}};
   static inline const std::map<std::string, verdict> verdicts =
       {{"granted", verdict::granted}, {"full", verdict::full},
@@ -31,7 +31,7 @@ struct permit_words {
                                      const claims::timing& t) {
     if (word == "on_blocker") return r.on_blocker(t);
     if (word == "on_leases") return r.on_leases(t);
-    if (word == "on_line") return r.on_line();
+    if (word == "on_queue") return r.on_queue();
     if (word == "on_own_end") return r.on_own_lease(true);
     if (word == "on_own_change") return r.on_own_lease(false);
     if (word == "on_peek") return r.check_waiters(now, t);
@@ -70,7 +70,7 @@ TEST(zookeeper_permit_recipe, leases_that_hold_nothing_are_returned_before_the_l
                                {"attempt full wake", because("orphan refused", errc::timed_out)}});
 }
 
-TEST(zookeeper_permit_recipe, the_first_in_line_makes_leases_and_waits_for_room) {
+TEST(zookeeper_permit_recipe, the_first_in_the_queue_makes_leases_and_waits_for_room) {
   expect_rows<played_permits>(
       {{returned + "first", "lease"},
        {returned + "behind", "nothing"},
@@ -80,13 +80,13 @@ TEST(zookeeper_permit_recipe, the_first_in_line_makes_leases_and_waits_for_room)
        {returned + "behind on_blocker first", "lease"},
        {returned + "no_parent", "join"},
        {returned + "gone", "owner join"},
-       {returned + "first granted+", "granted leave_line wake:100"},
+       {returned + "first granted+", "granted leave_queue wake:100"},
        {returned + "first no_parent", "lease"},
        {at_head, "nothing"},
        {at_head + "on_blocker", "nothing"},
        {at_head + "on_leases", "count"},
        {at_head + "on_leases full", "nothing"},
-       {at_head + "on_leases granted", "granted leave_line wake:100"},
+       {at_head + "on_leases granted", "granted leave_queue wake:100"},
        {at_head + "on_leases gone", "remove"},
        {at_head + "on_leases failed!", because("orphan refused", errc::refused)}});
 }
@@ -111,7 +111,7 @@ TEST(zookeeper_permit_recipe, what_was_cut_is_found_again_or_returned) {
                                {returned + "cut first", "lease"},
                                {returned + "cut gone", "owner join"},
                                {returned + "first cut", "recount"},
-                               {returned + "first cut granted", "granted leave_line wake:100"},
+                               {returned + "first cut granted", "granted leave_queue wake:100"},
                                {returned + "first cut none", "lease"},
                                {returned + "first cut gone", "remove"},
                                {at_head + "cut", "nothing"},
@@ -149,8 +149,8 @@ TEST(zookeeper_permit_recipe, a_holder_hears_of_the_line_and_of_the_end_of_its_l
        {held + "on_peek watched", "nothing"},
        {held + "on_peek watched+", "wanted"},
        {held + "on_peek cut", "check_waiters"},
-       {held + "on_line", "check_waiters"},
-       {held + "on_line watched+ on_line", "nothing"},
+       {held + "on_queue", "check_waiters"},
+       {held + "on_queue watched+ on_queue", "nothing"},
        {"acquire granted+ on_peek", "nothing"},
        {held + "session_lost", because("lost", errc::timed_out)},
        {held + "session_lost release", because("ended", errc::not_held)},

@@ -1,4 +1,4 @@
-// Acquiring several locks on the caller's thread: all or none of them.
+// Several locks of one caller: acquired on its thread, all or none of them, extended and released.
 #include <deque>
 #include <optional>
 #include <utility>
@@ -69,6 +69,10 @@ std::vector<std::pair<local_lock*, acquire_options>> multi_access::asked_of(
   for (const exclusive_lockable* const l : locks)
     out.emplace_back(&l->state_->home, options_of(c, l->state_->defaults.get()));
   return out;
+}
+
+const std::vector<exclusive_lockable*>& multi_access::locks_of(const multi_mutex& m) noexcept {
+  return m.members_;
 }
 
 named_locks::named_locks(const client& c, const lock_names& names) {
