@@ -46,7 +46,7 @@ struct plan;
 //            | lock was handed to another lost one. Not judged while and shortly after messages of
 //            | all clients may have been lost. A client of which messages may have been lost counts
 //            | as a lost waiter meanwhile. In the last act the bound is tight, and nothing is
-//            | excused.
+//            | excused but requests that wait in the server for what another client has begun.
 //   stalled  | nor is it free or a lost holder's for longer than that holder's lease, a ttl for
 //            | each lost waiter, and a second. Lost: gone, or stopped.
 //   ghost    | no client has more claims in the queue than users that wait. Not judged as above.

@@ -48,10 +48,12 @@ bool judge::is_lost(std::string_view id) const {
   return !client.empty() && !world_.acts(client);
 }
 
-// Old data bring claims back that no user wants any more.
+// Old data bring claims back that no user wants any more. A server that takes over has the place of
+// a claim that the one before has granted, which leaves with its user, even after the loss.
 bool judge::is_wanted(const lock_state& l, const queued& one,
                       const std::vector<queued>& queue) const {
   if (!may_have_old_data_ || !one.of) return true;
+  if (has_user_inside(l, one.id)) return false;
   const int users = world_.users_waiting(l.number, *one.of, true);
   const bool may_be_old = std::ranges::find(l.copied, one.id) != l.copied.end();
   return users > 0 && !(may_be_old && std::ranges::count(queue, one.of, &queued::of) > users);

@@ -72,6 +72,15 @@ void excuses::advance() {
     if (now >= mine.recovered) mine.since = now;
     mine.recovered = moment::max();
   }
+  add_for_held_up();
+}
+
+// The reply that was late has to arrive, and what was put off until then is requested.
+void excuses::add_for_held_up() {
+  for (std::size_t i = 0; i < of_locks_.size(); ++i) {
+    const int lock = static_cast<int>(i);
+    if (world_.store->is_held_up(lock)) add(lock, world_.time.now() + world_.round_trips());
+  }
 }
 
 void excuses::end_all() {

@@ -31,7 +31,7 @@ class excuses {
   void answered(const machine&);
   void stood(const machine&, moment since);  // its clock, until now: its pauses are as much longer
   void advance();                            // after each event
-  void end_all();                            // of these, none counts from now on
+  void end_all();  // none counts from now on, but those of requests that wait in the server
 
   bool covers(int lock) const;
   bool covers(const machine&) const;
@@ -47,6 +47,7 @@ class excuses {
     moment end() const { return std::min(limit, recovered); }
   };
   void count();
+  void add_for_held_up();
   moment of_lock(int lock) const {
     const auto i = static_cast<std::size_t>(lock);
     return std::max(of_locks_[i], of_waiters_[i]);

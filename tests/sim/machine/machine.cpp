@@ -172,6 +172,14 @@ bool machine::awaits_renewals() const {
   return awaits;
 }
 
+// Where a client subscribes for its waiters, one that has none opens no connection for messages.
+bool machine::needs_messages() const {
+  if (world_.store->always_listens()) return true;
+  for (int lock = 0; lock < world_.schedule.locks; ++lock)
+    if (world_.users_waiting(lock, *this) > 0) return true;
+  return false;
+}
+
 bool machine::is_connected() const {
   bool listened = false, listens = false, asks = false;
   bool awaits_one = false;  // the server has refused a connection, and the client repeats it
@@ -188,6 +196,7 @@ bool machine::is_connected() const {
   }
   // Where the name may have moved, nothing is acquired until a lost connection is replaced.
   if (awaits_renewals() && world_.schedule.has_two_servers_of_one_name()) return false;
+  if (listened && !listens && !needs_messages()) listened = false;
   return asks && (listens || (!listened && !awaits_one));
 }
 

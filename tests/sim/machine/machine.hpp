@@ -68,6 +68,7 @@ class machine final : public base::environment, private deed_gate {
   };
 
   bool admits(deed&) override;
+  bool needs_messages() const;
 
   world& world_;
   closing_driver driver_;

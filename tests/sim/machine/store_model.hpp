@@ -37,6 +37,10 @@ class store_model {
   virtual rule_set unjudged() const { return {}; }
   // How long it may grant nothing after the end of all trouble.
   virtual moment recovery_max() const { return {}; }
+  // A request for the lock waits in the server until what another client has begun there has ended.
+  virtual bool is_held_up(int /*lock*/) const { return false; }
+  // Clients listen to messages even while no user waits.
+  virtual bool always_listens() const { return true; }
   // How long a waiter that is lost may delay those behind it. Zero: for a ttl.
   virtual moment window_of_waiter() const { return {}; }
   // Whether a client that is closed can know that nothing of it arrives any more.

@@ -82,6 +82,8 @@ class world {
   void cut_connections_to(int server, double share);
   int pipes_made() const noexcept { return pipes_; }
   bool has_connection_to(int server) const;
+  // Those that send requests to that server over a connection that was the n-th, or an earlier one.
+  std::vector<const machine*> clients_of(int server, int made_until) const;
   bool asks_other_server(machine&) const;  // than the one that leads
   // Whether all living clients have sent requests to it over connections made later than that.
   bool all_have_seen(int server, int later_than) const;

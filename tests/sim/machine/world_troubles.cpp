@@ -173,7 +173,9 @@ void world::excuse(const fault& f, interruption how, moment settles) {
   if (how == interruption::refusal)
     refused_clients_settle_ = std::max(refused_clients_settle_, settles);
   if (how == interruption::refusal && !is_left(f.what)) return;
-  const bool hit = how != interruption::of_ensemble && !is_of_new_connections(f.what);
+  // Servers that change their roles are excused when they do: clients at other ones are not hit.
+  const bool is_elsewhere = how == interruption::of_ensemble || how == interruption::of_roles;
+  const bool hit = !is_elsewhere && !is_of_new_connections(f.what);
   for (const process& one : processes_) excused.add(*one.where, time.now(), settles, hit);
 }
 
@@ -229,6 +231,19 @@ bool world::has_connection_to(int server) const {
       return one->alive() && one->handle() != 0 && store->server_of(one->handle()) == server;
     });
   });
+}
+
+std::vector<const machine*> world::clients_of(int server, int made_until) const {
+  std::vector<const machine*> out;
+  for (const process& p : processes_) {
+    if (p.where->is_dead()) continue;
+    const bool asks_it = std::ranges::any_of(p.where->pipes(), [&](const auto& one) {
+      return one->alive() && one->use().asks && one->handle() != 0 && one->number() <= made_until &&
+             store->server_of(one->handle()) == server;
+    });
+    if (asks_it) out.push_back(p.where.get());
+  }
+  return out;
 }
 
 bool world::asks_other_server(machine& m) const {

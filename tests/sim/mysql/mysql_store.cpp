@@ -162,6 +162,14 @@ bool mysql_store::is_kept_by_the_gone(const std::string& table, const std::strin
   return by != 0 && is_given_up(by);
 }
 
+// A transaction ends with a message of its client, or with the connection, of which both may be
+// late. Until then the statements of other clients wait for the row that it has locked. Where that
+// is how clients wait for the lock itself, it excuses nothing; nor where there is no trouble.
+bool mysql_store::is_held_up(int lock) const {
+  if (strategy_.is_of_connections() || world_.schedule.is_quiet()) return false;
+  return server_.awaits_row(world_.lock_name(lock));
+}
+
 // Requests are not told apart. A lock of a connection changes after the request for it, which has
 // no id, and the server shows the connection.
 rule_set mysql_store::unjudged() const {

@@ -36,6 +36,8 @@ class mysql_store final : public store_model, private mariadb_listener {
   void disconnect(int connection) override;
   bool is_connected(int connection) const override { return links_.contains(connection); }
 
+  bool is_held_up(int lock) const override;
+
   rule_set unjudged() const override;
   void learn(std::string_view, connection_use&) const override {}
   std::size_t cut_at(std::string_view bytes, double share) const override {

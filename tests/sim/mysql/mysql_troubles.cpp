@@ -75,7 +75,6 @@ void mysql_store::leap(moment by) {
 void mysql_store::heal() {
   server_.set_read_only(false);
   server_.refuse_writes(0);
-  if (!world_.schedule.faults.empty()) world_.excused.add(world_.time.now() + recovery_max());
 }
 
 }  // namespace holdfast::sim

@@ -98,7 +98,7 @@ void redis_roles::fail_over(const fault& f) {
   is_busy_ = true;
   const moment first = std::max(f.lasts, -f.name_follows);
   pair_.begin_failover();
-  excuse_clients(world_.time.now() + first);  // no write is answered before
+  excuse_clients(world_.time.now() + first, true);  // no write is answered before
   world_.later(first + f.name_follows, [this, to = *to, cuts = f.cuts] { lead_name_to(to, cuts); });
   world_.later(first, [this, to = *to, cuts = f.cuts] {
     world_.change_server([&] {
@@ -135,7 +135,7 @@ void redis_roles::lead_name_back(const fault& f) {
   if (!world_.all_have_seen(newest_, pipes_then_)) return;
   is_led_back_ = true;
   lead_name_to(1 - newest_, fault::share::none);
-  excuse_clients(world_.time.now() + f.lasts + pause_after(f.lasts));
+  excuse_clients(world_.time.now() + f.lasts + pause_after(f.lasts), false);
   constexpr double shares[] = {0, 0.5, 1};
   world_.cut_connections_to(newest_, shares[static_cast<int>(f.cuts)]);
   world_.later(f.lasts, [this] {
@@ -162,7 +162,8 @@ void redis_roles::lead_name_to(int server, fault::share cuts) {
   constexpr double shares[] = {0, 0.5, 1};
   named_ = server;
   named_since_ = world_.time.now();
-  excuse_clients(world_.time.now());
+  pipes_named_ = world_.pipes_made();
+  excuse_clients(world_.time.now(), false);
   world_.cut_connections_to(1 - server, shares[static_cast<int>(cuts)]);
   world_.change_server([&] { look_who_leads(cuts); });
 }
@@ -175,14 +176,25 @@ void redis_roles::look_who_leads(fault::share cuts) {
   const moment ahead = named_ == newest_ ? 0ns : named_from_ - world_.time.now();
   world_.watch->moved(std::max<moment>(ahead, 0ns) + window(cuts));
   leading_ = newest_;
-  excuse_clients(world_.time.now());
+  excuse_clients(world_.time.now(), true);
+  excuse_those_left_at(newest_);
   if (is_lossy_) on_loss();
 }
 
-// Each until the server that leads answers it, from then on.
-void redis_roles::excuse_clients(moment from) {
+// A client that has been at this server since it led before sees nothing of the leases that have
+// ended elsewhere meanwhile: its waiters check when those end that it saw here.
+void redis_roles::excuse_those_left_at(int server) {
+  const moment ends = world_.time.now() + world_.lease_max() + 500ms;
+  const int made_until = named_ == server ? pipes_named_ : world_.pipes_made();
+  for (const machine* const m : world_.clients_of(server, made_until))
+    world_.excused.add(*m, ends, ends, true);
+}
+
+// Each until the server that leads answers it, from then on. Where only the name changes none is
+// hit: a client goes on over its connections, and is excused while one of those is missing.
+void redis_roles::excuse_clients(moment from, bool hit) {
   for (const machine* const m : world_.living())
-    world_.excused.add(*m, from, from + world_.schedule.op_timeout * 3 + 6s, true);
+    world_.excused.add(*m, from, from + world_.schedule.op_timeout * 3 + 6s, hit);
 }
 
 // How long users of the server that led before may believe in it: docs/safety.md.

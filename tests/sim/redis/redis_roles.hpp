@@ -46,12 +46,14 @@ class redis_roles {
   void lead_name_to(int server, fault::share cuts);
   void look_who_leads(fault::share cuts);
   moment window(fault::share cuts) const;
-  void excuse_clients(moment from);
+  void excuse_clients(moment from, bool hit);
+  void excuse_those_left_at(int server);
 
   world& world_;
   redis_pair pair_;
   int named_ = 0;  // by the name
   moment named_since_{};
+  int pipes_named_ = 0;  // made until then
   moment named_from_{};  // the server that is promoted
   int newest_ = 0;       // was promoted last
   int leading_ = 0;

@@ -27,6 +27,7 @@ class redis_store final : public store_model {
   moment window_of_waiter() const override { return layout_.window_of_waiter; }
   rule_set unjudged() const override;
   moment recovery_max() const override;
+  bool always_listens() const override { return layout_.is_usual(); }
   bool needs_each_connection() const override { return masters_ != nullptr; }
   std::string name_of_client(int machine) const override;
   int connect(peer&, const std::string& host) override;

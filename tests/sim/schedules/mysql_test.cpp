@@ -31,6 +31,13 @@ TEST_P(sim_mysql, all_promises_are_kept_in_any_trouble_and_all_are_served_after_
   expect_all_well(1000, flavour::any);
 }
 
+// In these another client's transaction has locked the row of a lock, and its end is late.
+TEST(sim_mysql_rows, all_promises_are_kept_while_a_statement_waits_for_a_transaction) {
+  const played_strategy& strategy = *strategy_named("row");
+  EXPECT_EQ(play_mysql(draw(727, strategy)).complaint, "");
+  EXPECT_EQ(play_mysql(draw(131, flavour::crashes, strategy)).complaint, "");
+}
+
 TEST_P(sim_mysql, a_schedule_is_its_seed) {
   const played_strategy& strategy = *strategy_named(GetParam());
   const auto digest_of = [&](std::uint64_t seed) {

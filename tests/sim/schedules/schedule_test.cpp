@@ -68,6 +68,9 @@ TEST(sim_of_two_servers, all_promises_are_kept_where_they_once_were_not) {
            broken{99000047},  // a reader was queued again after another server took over
            broken{702437},    // a claim was withdrawn at the server that led before
            broken{814198, "redisson-rw"},  // the master drew another id, which its heir continued
+           broken{99302652},  // a claim whose lease was lost was queued at the other server
+           broken{99206923},  // a client was at a server that was a replica meanwhile
+           broken{99106746, "redisson-fair"},  // the same
        })
     EXPECT_EQ(play_redis(draw_of_two(b.seed, *layout_named(b.layout))).complaint, "")
         << b.layout << ", seed " << b.seed;

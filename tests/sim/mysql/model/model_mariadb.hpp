@@ -6,6 +6,7 @@
 // rows of one name of a table together, and are granted in the order of the requests; there are no
 // gaps between rows, and so no deadlocks. READ COMMITTED locks no row that does not exist.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -75,6 +76,11 @@ class model_mariadb {
   bool has_locked_row(std::uint64_t connection) const;
   std::vector<std::string> locked_rows() const;                                      // names
   std::uint64_t locks_row(const std::string& table, const std::string& name) const;  // 0: none does
+  bool awaits_row(const std::string& name) const {  // a statement, which locks it
+    return std::ranges::any_of(waiting_, [&](std::uint64_t id) {
+      return std::ranges::count(sessions_.at(id).waits->rows, name, &row_key::second) > 0;
+    });
+  }
   bool has_transaction() const;  // that has written something
   // As it was committed.
   const sql_table* table(const std::string& name);
