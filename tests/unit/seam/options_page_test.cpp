@@ -16,8 +16,8 @@ namespace {
 
 auto values_of(const seam::client_options& o) {
   return std::tuple(o.ttl, o.renew, o.grace, o.clock_skew, o.connect_timeout, o.op_timeout,
-                    o.close_timeout, o.outage_timeout, o.turns.value_or(seam::capabilities().turns), o.turn_time, o.linger,
-                    o.admit_after_loss, o.metrics, o.recorder, o.strict);
+                    o.close_timeout, o.outage_timeout, o.turns.value_or(seam::capabilities().turns),
+                    o.turn_time, o.linger, o.admit_after_loss, o.metrics, o.recorder, o.strict);
 }
 
 TEST(options_page, has_the_default_of_each_option_of_every_store) {

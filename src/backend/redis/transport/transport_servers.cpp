@@ -128,7 +128,7 @@ void transport::follow_commands(time_point now, event_queue& events) {
     // that is being made to a server that was stopped would take the whole connect-timeout.
     const bool is_judged =
         c->is_ready() || (c->is_introduced() && !base::planted(base::mutant::greeted_lane_kept));
-    const bool is_new = c->is_down() || (!is_judged && !(has_moved_ && is_led_));
+    const bool is_new = c->is_down() || (!is_judged && !has_moved_);
     const bool stays = awaits_listener_ ? c->is_down() : is_new || c->server().is_same_process(led);
     if (!stays && !base::planted(base::mutant::lanes_at_two_servers))
       c->end({errc::unavailable, leads_on}, now, events);
