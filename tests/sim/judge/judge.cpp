@@ -201,11 +201,30 @@ void judge::note_copied(lock_state& l) {
 void judge::moved(moment window) {
   if (window <= 0ns) return;
   moved_until_ = std::max(moved_until_, world_.time.now() + window);
-  for (lock_state& l : locks_) {
-    for (ownership& o : l.owners) o.judged_from = std::max(o.judged_from, moved_until_);
-    for (auto& [claim, m] : l.ever) m.judged_from = std::max(m.judged_from, moved_until_);
-    note_copied(l);
-  }
+  for (lock_state& l : locks_) believe_until(l, moved_until_);
+}
+
+void judge::believe_until(lock_state& l, moment until) {
+  for (ownership& o : l.owners) o.judged_from = std::max(o.judged_from, until);
+  for (auto& [claim, m] : l.ever) m.judged_from = std::max(m.judged_from, until);
+  note_copied(l);
+}
+
+void judge::lost_writes(moment window) {
+  const moment until = world_.time.now() + window;
+  for (lock_state& l : locks_)
+    if (!is_seen_as_before(l)) believe_until(l, until);
+}
+
+bool judge::is_seen_as_before(const lock_state& l) const {
+  const auto seen = view_->owner_at(l.number);
+  if ((seen ? seen->text : std::string_view()) != l.owner) return false;
+  if (seen && seen->expires_ms != l.expires_ms) return false;
+  const owner_is kind = view_->kind_of(l.owner);
+  if (kind != owner_is::readers && kind != owner_is::permits) return true;
+  return std::ranges::equal(view_->members_at(l.number), l.members, [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second == b.second;
+  });
 }
 
 // Servers may agree on the holder's own node only after another program has asked for its removal.

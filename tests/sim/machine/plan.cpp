@@ -128,6 +128,7 @@ std::string plan::text() const {
       << (parts_wait ? ", parts wait" : "") << (fragment_share > 0 ? ", replies in parts" : "")
       << (writes > 0 ? ", " + std::to_string(writes) + " writes of each holder" : "")
       << (prunings > 0 ? ", " + std::to_string(prunings) + " prunings" : "")
+      << (deadlock_share > 0 ? ", deadlocks" : "")
       << (has_small_limits ? ", small limits" : "")
       << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)

@@ -117,7 +117,7 @@ void transport::on_demoted(session& s, time_point now) {
 
 // The choice of another one begins with the next demand, without a pause.
 void transport::leave_primary(time_point now) noexcept {
-  primary_.reset();
+  if (!planted(mutant::former_primary_kept)) primary_.reset();
   of(lane::commands).retry_at = now;
 }
 

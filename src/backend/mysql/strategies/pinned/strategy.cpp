@@ -406,7 +406,8 @@ void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
                             const reply_context& context) {
   if (!c.connection || c.connection->id() != q.connection) return;
   c.has_heartbeat = false;
-  const bool is_replica = reply.is_ok() && reply.cell(0, 0) != "0";
+  const bool is_replica =
+      reply.is_ok() && reply.cell(0, 0) != "0" && !planted(mutant::demoted_holder_kept);
   if (is_replica) over_->on_demoted(*c.connection, context.now);
   if (!reply.is_ok() || is_replica) {
     give_up_connection(c, context.now);
