@@ -222,9 +222,10 @@ bool judge::is_seen_as_before(const lock_state& l) const {
   if (seen && seen->expires_ms != l.expires_ms) return false;
   const owner_is kind = view_->kind_of(l.owner);
   if (kind != owner_is::readers && kind != owner_is::permits) return true;
-  return std::ranges::equal(view_->members_at(l.number), l.members, [](const auto& a, const auto& b) {
-    return a.first == b.first && a.second == b.second;
-  });
+  return std::ranges::equal(view_->members_at(l.number), l.members,
+                            [](const auto& a, const auto& b) {
+                              return a.first == b.first && a.second == b.second;
+                            });
 }
 
 // Servers may agree on the holder's own node only after another program has asked for its removal.

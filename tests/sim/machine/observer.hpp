@@ -52,11 +52,11 @@ class observer {
   virtual void went_on(const machine&) = 0;     // its clock has stood until now
   virtual void moved(moment window) = 0;        // another server leads; grants of the one before
                                                 // are believed for so long
-  // Another server leads, which may lack the last writes of the one before: what has changed so in a
-  // lock may be believed for so long.
-  virtual void lost_writes(moment window) = 0;
-  virtual void taken(moment window) = 0;  // from a holder, which may believe for so long
+  virtual void taken(moment window) = 0;        // from a holder, which may believe for so long
   virtual void forget_numbers() = 0;            // the store counts anew
+  // Another server leads, which lacks the last writes of the one before: what a lock lacks may be
+  // believed for so long.
+  virtual void lost_writes(moment window) = 0;
   // Leases of all locks, or of one, have changed.
   virtual void excuse_leases() = 0;
   virtual void excuse_leases(int lock) = 0;

@@ -111,7 +111,7 @@ struct plan {
   int writes = 0;                 // of each exclusive holder, to a resource with a guard
   int inspections = 0;            // of locks, at some time until the end of the trouble
   int prunings = 0;               // of what expired locks have left, likewise
-  double deadlock_share = 0;      // of statements that lock a row: refused as in a deadlock, or late
+  double deadlock_share = 0;      // of statements that lock a row: errors as in a deadlock
   bool has_small_limits = false;  // the server's scripts repeat a step twice at most, not 64 times
   double cancel_share = 0, timed_share = 0, attempt_share = 0;
   moment hold_max{}, think_max{};

@@ -47,11 +47,11 @@ class mysql_roles {
   const played_strategy& strategy_;
   mysql_server first_, second_;
   int leading_ = 0;
-  int down_ = -1;            // the server that no connection reaches; -1: none
+  int down_ = -1;              // the server that no connection reaches; -1: none
   bool was_promoted_ = false;  // one of them, once
-  bool is_busy_ = false;     // a promotion goes on
-  bool has_replica_ = true;  // the other one replicates
-  bool stands_ = false;      // the stream to the replica
+  bool is_busy_ = false;       // a promotion goes on
+  bool has_replica_ = true;    // the other one replicates
+  bool stands_ = false;        // the stream to the replica
   int stream_number_ = 0;
   std::deque<sql_tables> stream_;  // the data after each commit that the replica has not got
 };

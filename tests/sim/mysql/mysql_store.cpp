@@ -29,8 +29,9 @@ mysql_store::mysql_store(world& w)
       strategy_(*strategy_named(w.schedule.layout)),
       server_(w, strategy_, [this] { return model_mariadb::time_us{wall().count()}; }) {
   if (w.schedule.servers > 1)
-    roles_ = std::make_unique<mysql_roles>(
-        w, strategy_, [this] { return model_mariadb::time_us{wall().count()}; });
+    roles_ = std::make_unique<mysql_roles>(w, strategy_, [this] {
+      return model_mariadb::time_us{wall().count()};
+    });
 }
 
 std::string mysql_store::url(int client) const {

@@ -58,8 +58,8 @@ void draw_promotions(plan& p, dice& d) {
 }
 
 void draw_troubles_beside(plan& p, dice& d) {
-  constexpr trouble kinds[] = {trouble::pause,      trouble::crash,  trouble::cut,
-                               trouble::stall,      trouble::refuse, trouble::black_hole,
+  constexpr trouble kinds[] = {trouble::pause,        trouble::crash,  trouble::cut,
+                               trouble::stall,        trouble::refuse, trouble::black_hole,
                                trouble::server_pause, trouble::restart};
   for (int n = d.chance(0.6) ? 0 : d.between(1, 3); n > 0; --n) {
     fault f;
