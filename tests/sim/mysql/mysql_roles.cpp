@@ -74,7 +74,7 @@ void mysql_roles::happen(const fault& f) {
 
 void mysql_roles::step_down(const fault& f) {
   const bool is_killed = f.cuts == fault::share::all;
-  excuse_clients(world_.time.now() + f.name_follows);
+  excuse_clients(world_.time.now() + f.name_follows, 0ns);
   if (is_killed && strategy_.is_of_connections()) world_.watch->unsafe(world_.lease_max());
   if (is_killed) down_ = leading_;
   world_.change_server([&] {
@@ -107,7 +107,7 @@ void mysql_roles::take_over(const fault& f) {
   });
   // One that sends nothing which a read-only server refuses stays until its connections end.
   const bool is_killed = f.cuts == fault::share::all;
-  excuse_clients(world_.time.now() + (is_killed ? 0ns : f.lasts));
+  excuse_clients(world_.time.now(), is_killed ? 0ns : f.lasts);
 }
 
 void mysql_roles::become_replica() {
@@ -123,10 +123,11 @@ void mysql_roles::become_replica() {
   is_busy_ = false;
 }
 
-// Each until the primary answers it, from then on.
-void mysql_roles::excuse_clients(moment from) {
-  for (const machine* const m : world_.living())
-    world_.excused.add(*m, from, from + world_.schedule.op_timeout * 3 + 6s, true);
+// Each until the primary answers it, from then on, and all its connections are to that one; those
+// to the former primary end after `stays` at the latest.
+void mysql_roles::excuse_clients(moment from, moment stays) {
+  const moment limit = from + stays + world_.schedule.op_timeout * 3 + 6s;
+  for (const machine* const m : world_.living()) world_.excused.add(*m, from, limit, true);
 }
 
 // No two starts of the servers are in one second: their numbers would repeat.

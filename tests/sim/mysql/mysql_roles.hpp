@@ -41,7 +41,7 @@ class mysql_roles {
   void step_down(const fault&);
   void take_over(const fault&);
   void become_replica();  // the former primary
-  void excuse_clients(moment from);
+  void excuse_clients(moment from, moment stays);
 
   world& world_;
   const played_strategy& strategy_;

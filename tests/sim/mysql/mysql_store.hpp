@@ -29,12 +29,17 @@ class mysql_store final : public store_model {
   // A lost connection is killed for two op-timeouts, in which none may be opened that can do it.
   bool proves_ends() const override;
   bool needs_each_connection() const override { return true; }
+  bool needs_each_server() const override { return false; }  // the primary alone
   int trips_of_renewal() const override { return 100; }  // a new connection, and its greeting
   std::string name_of_client(int machine) const override;
   int connect(peer&, const std::string& host) override;
   void receive(int connection, std::string_view bytes) override;
   void disconnect(int connection) override;
   bool is_connected(int connection) const override;
+  // A client has no use for a server that is not the primary.
+  bool is_in_service(int connection) const override {
+    return is_connected(connection) && leads(connection);
+  }
   bool accepts(const std::string& host) const override { return !roles_ || roles_->accepts(host); }
   int server_of(int connection) const override {
     return roles_ ? mysql_roles::server_of(connection) : 0;
