@@ -70,8 +70,7 @@ moment judge::elsewhere_until(machine& m) const {
 
 // Granted by the server that led before, and not known to the one that does.
 bool judge::notes_stray(lock_state& l, stay& s) {
-  const moment until =
-      std::max(stray_until(*s.where), world_.time.now() + world_.store->stray_window(s.claim));
+  const moment until = stray_until(*s.where);
   if (world_.time.now() >= until) return false;
   s.place = l.owners.size();
   l.owners.push_back({s.claim, world_.time.now(), 0, 0, until, true});

@@ -54,8 +54,8 @@ class observer {
                                                 // are believed for so long
   virtual void taken(moment window) = 0;        // from a holder, which may believe for so long
   virtual void forget_numbers() = 0;            // the store counts anew
-  // Another server leads, which lacks the last writes of the one before: what a lock lacks may be
-  // believed for so long.
+  // The server that leads lacks what the one before had, or it had before: what a lock lacks may
+  // be believed for so long.
   virtual void lost_writes(moment window) = 0;
   // Leases of all locks, or of one, have changed.
   virtual void excuse_leases() = 0;

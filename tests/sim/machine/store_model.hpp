@@ -65,8 +65,6 @@ class store_model {
   // Grants over the connection count.
   virtual bool leads(int connection) const { return server_of(connection) == leading_server(); }
   virtual moment stands_until(int /*connection*/) const { return {}; }  // its server
-  // How long a user may believe in a grant to that claim by a server that led before; 0: not at all
-  virtual moment stray_window(std::string_view /*claim*/) const { return {}; }
 
   // Its protocol, of what clients write.
   virtual void learn(std::string_view bytes, connection_use&) const = 0;

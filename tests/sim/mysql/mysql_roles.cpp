@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tests/sim/machine/world.hpp"
-#include "tests/sim/mysql/named_view.hpp"
 
 namespace holdfast::sim {
 
@@ -50,14 +49,6 @@ void mysql_roles::deliver_next() {
   stream_.pop_front();
 }
 
-// A grant that is on its way when its server leads again is one of moved().
-moment mysql_roles::stray_window(std::string_view claim) const {
-  if (!strategy_.is_of_connections() || !was_promoted_) return {};
-  const std::uint64_t serial = named_view::serial_of(claim);
-  const bool is_of_former = serial > 0 && model_mariadb::number_of(serial) - 1 != leading_;
-  return is_of_former ? moment(world_.schedule.ttl) : moment{};
-}
-
 void mysql_roles::happen(const fault& f) {
   if (std::exchange(is_busy_, true)) return;
   stands_ = f.lost > 0ns;
@@ -75,10 +66,10 @@ void mysql_roles::happen(const fault& f) {
 void mysql_roles::step_down(const fault& f) {
   const bool is_killed = f.cuts == fault::share::all;
   excuse_clients(world_.time.now() + f.name_follows, 0ns);
-  if (is_killed && strategy_.is_of_connections()) world_.watch->unsafe(world_.lease_max());
   if (is_killed) down_ = leading_;
   world_.change_server([&] {
     if (is_killed) model(leading_).restart();
+    if (strategy_.is_of_connections()) world_.watch->lost_writes(world_.schedule.ttl);
     model(leading_).set_replica(true);
   });
   at(leading_).go_on();
@@ -91,7 +82,6 @@ void mysql_roles::take_over(const fault& f) {
   stream_.clear();
   ++stream_number_;
   has_replica_ = stands_ = false;
-  was_promoted_ = true;
   const int former = leading_, to = 1 - former;
   model(to).start_after(model(former));
   world_.change_server([] {});  // what is lost is seen by comparison
@@ -99,7 +89,7 @@ void mysql_roles::take_over(const fault& f) {
     leading_ = to;
     model(to).set_replica(false);
     if (strategy_.is_of_connections()) {
-      world_.watch->moved(world_.schedule.ttl);
+      world_.watch->lost_writes(world_.schedule.ttl);
     } else if (is_lossy) {
       world_.watch->lost_writes(world_.lease_max());
       world_.watch->excuse_leases();

@@ -27,8 +27,6 @@ class mysql_roles {
   int leading() const noexcept { return leading_; }
   mysql_server& at(int server) noexcept { return server == 0 ? first_ : second_; }
   const mysql_server& at(int server) const noexcept { return server == 0 ? first_ : second_; }
-  // The former primary may go on granting locks to connections: docs/mysql-locks.md.
-  moment stray_window(std::string_view claim) const;
 
   void happen(const fault&);  // `promoted`
   void restart();             // of the server that leads
@@ -47,11 +45,10 @@ class mysql_roles {
   const played_strategy& strategy_;
   mysql_server first_, second_;
   int leading_ = 0;
-  int down_ = -1;              // the server that no connection reaches; -1: none
-  bool was_promoted_ = false;  // one of them, once
-  bool is_busy_ = false;       // a promotion goes on
-  bool has_replica_ = true;    // the other one replicates
-  bool stands_ = false;        // the stream to the replica
+  int down_ = -1;            // the server that no connection reaches; -1: none
+  bool is_busy_ = false;     // a promotion goes on
+  bool has_replica_ = true;  // the other one replicates
+  bool stands_ = false;      // the stream to the replica
   int stream_number_ = 0;
   std::deque<sql_tables> stream_;  // the data after each commit that the replica has not got
 };

@@ -45,9 +45,6 @@ class mysql_store final : public store_model {
     return roles_ ? mysql_roles::server_of(connection) : 0;
   }
   int leading_server() const override { return roles_ ? roles_->leading() : 0; }
-  moment stray_window(std::string_view claim) const override {
-    return roles_ ? roles_->stray_window(claim) : moment{};
-  }
 
   rule_set unjudged() const override;
   void learn(std::string_view, connection_use&) const override {}

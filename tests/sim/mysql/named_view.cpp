@@ -1,7 +1,5 @@
 #include "tests/sim/mysql/named_view.hpp"
 
-#include <charconv>
-
 #include "backend/mysql/strategies/named/statements.hpp"
 
 namespace holdfast::sim {
@@ -17,12 +15,6 @@ std::string named_view::lock_of(const std::string& key) { return "SHA2 ( " + key
 named_view::named_view(mysql_store& s, const std::vector<std::string>& lock_names) : store_(s) {
   const mysql::named::statements texts("test", "");
   for (const std::string& name : lock_names) locks_.push_back(lock_of(texts.key_of(name)));
-}
-
-std::uint64_t named_view::serial_of(std::string_view id) {
-  std::uint64_t out = 0;
-  if (id.starts_with('n')) std::from_chars(id.data() + 1, id.data() + id.size(), out);
-  return out;
 }
 
 std::string_view named_view::kept(const named_locks::request& r) const {

@@ -15,7 +15,6 @@ class named_view final : public lock_view {
 
   static std::string lock_of(const std::string& key);  // its name in the model
   static std::string id_of(std::uint64_t serial) { return 'n' + std::to_string(serial); }
-  static std::uint64_t serial_of(std::string_view id);  // 0: it is of no GET_LOCK
 
   owner_is kind_of(std::string_view owner) const override;
   bool is_reader(std::string_view) const override { return false; }

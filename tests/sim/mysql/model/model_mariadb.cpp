@@ -205,7 +205,7 @@ bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, ti
       return true;
     }
     const auto is_mine = owner == 0 ? std::nullopt : std::optional(number_text(owner == id));
-    reply(id, one_row({is_mine, number_under(lock)}), now);
+    reply(id, one_row({is_mine, number_under(lock), number_text(is_read_only_)}), now);
     return true;
   }
   if (!w.skip("id")) return false;
@@ -229,19 +229,20 @@ std::string model_mariadb::number_under(const std::string& lock) {
   return std::to_string(number);
 }
 
-// In place of UUID_SHORT(): a number that is drawn under the lock of the row.
+// In place of UUID_SHORT(),@@read_only: a number that is drawn under the lock of the row.
 std::string model_mariadb::with_number(const session& c, std::string statement,
                                        const std::vector<row_key>& rows) {
-  constexpr std::string_view call = "UUID_SHORT()";
+  constexpr std::string_view call = "UUID_SHORT(),@@read_only";
   const auto at = statement.find(call);
   if (at == statement.npos) return statement;
   const std::int64_t number = draw_number();
   const auto found = rows.empty() ? c.locked.end() : c.locked.find(rows.front());
   if (found != c.locked.end()) numbered_[static_cast<std::uint64_t>(number)] = found->second.serial;
-  return statement.replace(at, call.size(), std::to_string(number));
+  return statement.replace(at, call.size(),
+                           std::to_string(number) + ',' + number_text(is_read_only_));
 }
 
-// GET_LOCK(name,seconds), and perhaps UUID_SHORT().
+// GET_LOCK(name,seconds), and perhaps UUID_SHORT(),@@read_only.
 void model_mariadb::get_lock(std::uint64_t id, sql_words& w, const wait& as, time_us now) {
   std::string name = arguments(w);
   const auto comma = name.rfind(", ");
@@ -260,7 +261,10 @@ void model_mariadb::finish_named(std::uint64_t id, bool granted, time_us now) {
   sql_row_seen row;
   if (of(id).waits->shows_owner) row.push_back(of(id).waits->owner_before);
   row.emplace_back(number_text(granted));
-  if (of(id).waits->is_numbered) row.emplace_back(number_under(of(id).waits->lock));
+  if (of(id).waits->is_numbered) {
+    row.emplace_back(number_under(of(id).waits->lock));
+    row.emplace_back(number_text(is_read_only_));
+  }
   reply(id, one_row(std::move(row)), now);
 }
 

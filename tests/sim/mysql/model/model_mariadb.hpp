@@ -82,10 +82,6 @@ class model_mariadb {
   std::uint64_t changes() const noexcept { return changes_; }
   sql_tables data() const { return committed(); }
   void load(sql_tables data) { tables_ = std::move(data); }
-  // Of the lock with that serial: the number of its server.
-  static int number_of(std::uint64_t serial) noexcept {
-    return static_cast<int>(serial / serials_of_each) + 1;
-  }
 
   void make_table(const std::string& statement) { model_tables(tables_).execute(statement, 0); }
   struct row_holder {

@@ -136,6 +136,22 @@ TEST_F(mysql_named, a_waiter_leaves_a_server_that_has_become_a_replica) {
   EXPECT_EQ(t.sink.take() + waiter.take(), "lost ") << "the waiter goes on elsewhere";
 }
 
+// A read-only server still grants named locks, which the promoted one grants as well.
+TEST_F(mysql_named, a_server_that_has_become_a_replica_grants_nothing) {
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", number, "0"}}));
+  t.reply(1, rows({{"1"}}));
+  EXPECT_TRUE(t.awaits(1, "@@read_only"));
+  t.reply(1, rows({{"1", number, "1"}}));
+  EXPECT_EQ(t.sink.take(), "") << "it waits for the primary";
+  EXPECT_TRUE(t.connections[1]->closes);
+  told other;
+  const auto next = t.s->open("other", other);
+  next->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  EXPECT_EQ(other.take(), "");
+}
+
 TEST_F(mysql_named, a_heartbeat_that_the_server_refuses_loses_the_lock) {
   grant();
   t.pass(idle_timeout / 3 + 1ms);
