@@ -30,7 +30,7 @@ class mysql_store final : public store_model {
   bool proves_ends() const override;
   bool needs_each_connection() const override { return true; }
   bool needs_each_server() const override { return false; }  // the primary alone
-  int trips_of_renewal() const override { return 100; }  // a new connection, and its greeting
+  int trips_of_renewal() const override { return 100; }      // a new connection, and its greeting
   std::string name_of_client(int machine) const override;
   int connect(peer&, const std::string& host) override;
   void receive(int connection, std::string_view bytes) override;

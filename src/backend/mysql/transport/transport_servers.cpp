@@ -112,8 +112,7 @@ void transport::on_demoted(session& s, time_point now) {
   const failure why{errc::unavailable, "the server is read-only, as a replica is"};
   for (const group& g : groups_)
     for (const member& m : g.members)
-      m.connection->waits_for_lock(now) ? m.connection->give_up(why)
-                                          : m.connection->retire(why);
+      m.connection->waits_for_lock(now) ? m.connection->give_up(why) : m.connection->retire(why);
   if (where_.servers.size() > 1) leave_primary(now);
   reactor_.wake_by(now);  // on_alarm() has both loops flushed
 }

@@ -19,8 +19,7 @@ std::string statements::wait(std::string_view key, lock_mode) const {
 }
 
 std::string statements::confirm(std::string_view key, lock_mode) const {
-  return bound("SELECT IS_USED_LOCK(SHA2(?,256))=CONNECTION_ID(),UUID_SHORT(),@@read_only",
-               {key});
+  return bound("SELECT IS_USED_LOCK(SHA2(?,256))=CONNECTION_ID(),UUID_SHORT(),@@read_only", {key});
 }
 
 std::string statements::release(std::string_view key) const {
