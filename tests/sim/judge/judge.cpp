@@ -310,6 +310,14 @@ void judge::judge_holds(const lock_state& l) {
   for (const auto& [id, ends] : l.members) judge_one(id);
 }
 
+// A promotion that lost writes brings a group back, which readers join until its last one leaves.
+bool judge::is_group_of_old_data(const lock_state& l) const {
+  if (!may_have_old_data_) return false;
+  for (auto p = std::next(l.periods.rbegin()); p != l.periods.rend(); ++p)
+    if (!p->owner.empty()) return p->owner == l.owner;
+  return false;
+}
+
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
   world_.record(event::owner_changed, {l.key, before, l.owner, lapsed}, [&] {
     return l.key + " at the server: " + (before.empty() ? "nobody" : before) +
@@ -330,7 +338,8 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
     for (const auto& [id, ends] : view_->members_at(l.number))
       downgraded = downgraded || view_->claim_in(id) == view_->claim_in(before);
   // Nor does the number of a group change that a reader joined while its last other one left.
-  const bool goes_on = !l.owners.empty() && l.owners.back().claim == l.owner;
+  const bool goes_on =
+      (!l.owners.empty() && l.owners.back().claim == l.owner) || is_group_of_old_data(l);
   if (by && is == owner_is::readers && !downgraded && !goes_on) {
     const std::int64_t number = view_->number_of(l.owner);
     l.owners.push_back({l.owner, world_.time.now(), number, number, from});

@@ -244,6 +244,7 @@ class judge final : public observer {
   void note_copied(lock_state&);
   void believe_until(lock_state&, moment);
   bool is_seen_as_before(const lock_state&) const;
+  bool is_group_of_old_data(const lock_state&) const;
   bool is_wanted(const lock_state&, const queued&, const std::vector<queued>&) const;
   int lost_before_the_first(const lock_state&, const std::vector<queued>&) const;
   bool is_lost(std::string_view id) const;
