@@ -170,6 +170,17 @@ static std::string a_demoted_server_ends_a_named_lock() {
   return t.sink.take() == "lost " ? "" : "it holds what the next primary grants again";
 }
 
+static std::string a_demoted_server_grants_no_named_lock() {
+  server_fixture t("named");
+  t.open();
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", a_number, "0"}}));
+  t.reply(1, rows({{"1"}}));
+  t.reply(1, rows({{"1", a_number, "1"}}));
+  return t.sink.take().empty() ? "" : "it holds what the next primary grants again";
+}
+
 static std::string another_server_is_chosen_after_a_demotion() {
   server_fixture t("row", 2);
   t.open();
@@ -376,6 +387,7 @@ constexpr scenario all_of_mysql[] = {
     {mutant::mysql_servers_mixed, "mysql", renewals_go_to_the_primary},
     {mutant::demoted_mysql_kept, "mysql", a_demoted_primary_is_left},
     {mutant::demoted_holder_kept, "mysql", a_demoted_server_ends_a_named_lock},
+    {mutant::replica_grant_believed, "mysql", a_demoted_server_grants_no_named_lock},
     {mutant::former_primary_kept, "mysql", another_server_is_chosen_after_a_demotion},
     {mutant::lost_mysql_connection_not_killed, "mysql", a_lost_connection_is_killed_first},
     {mutant::kill_believed_at_once, "mysql", a_kill_is_repeated},

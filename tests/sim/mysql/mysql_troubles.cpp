@@ -79,7 +79,10 @@ void mysql_store::heal() {
   if (roles_) roles_->heal();
   const plan& p = world_.schedule;
   const bool had_trouble = !p.faults.empty() || p.deadlock_share > 0;
-  if (had_trouble) world_.excused.add(world_.time.now() + recovery_max());
+  if (!had_trouble) return;
+  const moment now = world_.time.now(), limit = now + recovery_max();
+  if (!roles_) return world_.excused.add(limit);
+  for (const machine* const m : world_.living()) world_.excused.add(*m, now, limit, true);
 }
 
 }  // namespace holdfast::sim

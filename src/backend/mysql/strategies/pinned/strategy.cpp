@@ -50,7 +50,7 @@ verdict verdict_for(operation to, const sql_reply& reply) noexcept {
 bool is_read_only(operation to, const sql_reply& reply) noexcept {
   if (to != operation::try_lock && to != operation::confirm) return false;
   const std::string_view is_set = reply.cell(0, 2);
-  return !is_set.empty() && is_set != "0" && !planted(mutant::read_only_mysql_believed);
+  return !is_set.empty() && is_set != "0" && !planted(mutant::replica_grant_believed);
 }
 
 constexpr std::int64_t number_max = (1ll << 53) - 1;
