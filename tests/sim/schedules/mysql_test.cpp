@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/sim/full_suite.hpp"
+#include "tests/sim/machine/explorer.hpp"
 #include "tests/sim/mysql/play.hpp"
 #include "tests/sim/mysql/strategies.hpp"
 
@@ -79,6 +80,14 @@ TEST_P(sim_mysql_of_two, keeps_its_promises_when_the_promoted_replica_has_all_wr
 
 TEST_P(sim_mysql_of_two, keeps_its_promises_when_a_replica_is_promoted) {
   expect_all_well(100, [](plan&) {});
+}
+
+TEST_P(sim_mysql_of_two, is_excused_for_a_quarter_of_the_time_at_most) {
+  const played_strategy& strategy = *strategy_named(GetParam());
+  progress all;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed)
+    all.add(play_mysql(draw_of_two(seed, strategy)));
+  EXPECT_LE(all.excused, 0.25 * static_cast<double>(all.lasted.count()));
 }
 
 TEST_P(sim_mysql_of_two, a_schedule_is_its_seed) {
