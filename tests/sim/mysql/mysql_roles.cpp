@@ -15,7 +15,10 @@ mysql_roles::mysql_roles(world& w, const played_strategy& s, const mysql_server:
     : world_(w), strategy_(s), first_(w, s, wall, 0), second_(w, s, wall, 1) {
   second_.model().start_after(first_.model());
   second_.model().set_replica(true);
-  for (const int server : {0, 1}) at(server).on_written = [this, server] { replicate(server); };
+  for (const int server : {0, 1}) {
+    at(server).on_written = [this, server] { replicate(server); };
+    if (w.schedule.seed % 2 == 0) model(server).restrict_users();
+  }
 }
 
 int mysql_roles::connect(peer& p, const std::string& host) {

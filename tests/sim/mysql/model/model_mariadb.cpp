@@ -79,6 +79,8 @@ void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us 
     return reply(id, {.error = is_read_only_ ? read_only : refusal_}, now);
   std::vector<row_key> rows = rows_of(statement);
   const locking how = locking_of(statement);
+  const bool needs_right = is_read_only_ && are_users_restricted_;
+  if (needs_right && how.locks && !how.is_shared) return reply(id, {.error = read_only}, now);
   session& c = of(id);
   if (reads(statement) && how.locks && refuses_lock(c, rows)) return refuse_row(id, refusal_, now);
   if (const unsigned error = drawn_error(id, rows)) return refuse_row(id, error, now);

@@ -77,6 +77,8 @@ class model_mariadb {
 
   // Of two servers.
   void set_replica(bool is);  // read-only, even for what clients have begun
+  // Users have no right READ ONLY ADMIN: a read-only server refuses SELECT ... FOR UPDATE.
+  void restrict_users() noexcept { are_users_restricted_ = true; }
   void start_after(const model_mariadb& other) noexcept;  // by the seconds in their UUID_SHORT()
   // Grows with each commit.
   std::uint64_t changes() const noexcept { return changes_; }
@@ -183,7 +185,7 @@ class model_mariadb {
   std::int64_t numbers_drawn_ = 0;  // by UUID_SHORT()
   std::uint64_t row_locks_made_;
   std::map<std::uint64_t, std::uint64_t> numbered_;
-  bool is_read_only_ = false, is_replica_ = false;
+  bool is_read_only_ = false, is_replica_ = false, are_users_restricted_ = false;
   unsigned refusal_ = 0;
   std::function<unsigned(std::uint64_t)> draw_error_;
   std::uint64_t changes_ = 0;

@@ -146,10 +146,6 @@ TEST_F(mysql_named, a_server_that_has_become_a_replica_grants_nothing) {
   t.reply(1, rows({{"1", number, "1"}}));
   EXPECT_EQ(t.sink.take(), "") << "it waits for the primary";
   EXPECT_TRUE(t.connections[1]->closes);
-  told other;
-  const auto next = t.s->open("other", other);
-  next->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
-  EXPECT_EQ(other.take(), "");
 }
 
 TEST_F(mysql_named, a_heartbeat_that_the_server_refuses_loses_the_lock) {
