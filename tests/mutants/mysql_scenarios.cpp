@@ -162,6 +162,35 @@ static std::string a_demoted_primary_is_left() {
   return t.connections[0]->closes ? "" : "the client stays at a replica";
 }
 
+static std::string a_demoted_server_ends_a_named_lock() {
+  server_fixture t("named");
+  grant_named(t);
+  t.pass(idle_timeout / 3 + 1ms);
+  t.reply(1, rows({{"1"}}));
+  return t.sink.take() == "lost " ? "" : "it holds what the next primary grants again";
+}
+
+static std::string a_demoted_server_grants_no_named_lock() {
+  server_fixture t("named");
+  t.open();
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", a_number, "0"}}));
+  t.reply(1, rows({{"1"}}));
+  t.reply(1, rows({{"1", a_number, "1"}}));
+  return t.sink.take().empty() ? "" : "it holds what the next primary grants again";
+}
+
+static std::string another_server_is_chosen_after_a_demotion() {
+  server_fixture t("row", 2);
+  t.open();
+  t.acquire(false);
+  t.reply(0, error(1290));
+  t.close_requested();
+  t.pass(1s);
+  return t.connections.size() == 4 ? "" : "the client returns to the former primary";
+}
+
 static std::string a_lost_connection_is_killed_first() {
   server_fixture t("row");
   t.open();
@@ -357,6 +386,9 @@ constexpr scenario all_of_mysql[] = {
     {mutant::second_primary_ignored, "mysql", no_server_is_used_where_two_take_writes},
     {mutant::mysql_servers_mixed, "mysql", renewals_go_to_the_primary},
     {mutant::demoted_mysql_kept, "mysql", a_demoted_primary_is_left},
+    {mutant::demoted_holder_kept, "mysql", a_demoted_server_ends_a_named_lock},
+    {mutant::replica_grant_believed, "mysql", a_demoted_server_grants_no_named_lock},
+    {mutant::former_primary_kept, "mysql", another_server_is_chosen_after_a_demotion},
     {mutant::lost_mysql_connection_not_killed, "mysql", a_lost_connection_is_killed_first},
     {mutant::kill_believed_at_once, "mysql", a_kill_is_repeated},
     {mutant::strange_connection_killed, "mysql", a_strange_connection_is_not_killed},

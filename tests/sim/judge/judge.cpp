@@ -201,11 +201,31 @@ void judge::note_copied(lock_state& l) {
 void judge::moved(moment window) {
   if (window <= 0ns) return;
   moved_until_ = std::max(moved_until_, world_.time.now() + window);
-  for (lock_state& l : locks_) {
-    for (ownership& o : l.owners) o.judged_from = std::max(o.judged_from, moved_until_);
-    for (auto& [claim, m] : l.ever) m.judged_from = std::max(m.judged_from, moved_until_);
-    note_copied(l);
-  }
+  for (lock_state& l : locks_) believe_until(l, moved_until_);
+}
+
+void judge::believe_until(lock_state& l, moment until) {
+  for (ownership& o : l.owners) o.judged_from = std::max(o.judged_from, until);
+  for (auto& [claim, m] : l.ever) m.judged_from = std::max(m.judged_from, until);
+  note_copied(l);
+}
+
+void judge::lost_writes(moment window) {
+  const moment until = world_.time.now() + window;
+  for (lock_state& l : locks_)
+    if (!is_seen_as_before(l)) believe_until(l, until);
+}
+
+bool judge::is_seen_as_before(const lock_state& l) const {
+  const auto seen = view_->owner_at(l.number);
+  if ((seen ? seen->text : std::string_view()) != l.owner) return false;
+  if (seen && seen->expires_ms != l.expires_ms) return false;
+  const owner_is kind = view_->kind_of(l.owner);
+  if (kind != owner_is::readers && kind != owner_is::permits) return true;
+  return std::ranges::equal(view_->members_at(l.number), l.members,
+                            [](const auto& a, const auto& b) {
+                              return a.first == b.first && a.second == b.second;
+                            });
 }
 
 // Servers may agree on the holder's own node only after another program has asked for its removal.
@@ -290,6 +310,14 @@ void judge::judge_holds(const lock_state& l) {
   for (const auto& [id, ends] : l.members) judge_one(id);
 }
 
+// A promotion that lost writes brings a group back, which readers join until its last one leaves.
+bool judge::is_group_of_old_data(const lock_state& l) const {
+  if (!may_have_old_data_) return false;
+  for (auto p = std::next(l.periods.rbegin()); p != l.periods.rend(); ++p)
+    if (!p->owner.empty()) return p->owner == l.owner;
+  return false;
+}
+
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
   world_.record(event::owner_changed, {l.key, before, l.owner, lapsed}, [&] {
     return l.key + " at the server: " + (before.empty() ? "nobody" : before) +
@@ -310,7 +338,8 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
     for (const auto& [id, ends] : view_->members_at(l.number))
       downgraded = downgraded || view_->claim_in(id) == view_->claim_in(before);
   // Nor does the number of a group change that a reader joined while its last other one left.
-  const bool goes_on = !l.owners.empty() && l.owners.back().claim == l.owner;
+  const bool goes_on =
+      (!l.owners.empty() && l.owners.back().claim == l.owner) || is_group_of_old_data(l);
   if (by && is == owner_is::readers && !downgraded && !goes_on) {
     const std::int64_t number = view_->number_of(l.owner);
     l.owners.push_back({l.owner, world_.time.now(), number, number, from});

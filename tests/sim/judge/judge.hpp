@@ -82,6 +82,9 @@ struct plan;
 // Of two servers behind one name the one counts that was promoted last, once the name has led to
 // it. Then the users of the other one may believe in their grants for the window that is stated in
 // docs/safety.md, and no longer; a client that was idle, from its next request on.
+// Of a primary and a replica of MariaDB the one that was promoted last counts at once. What its
+// locks lack may be believed for a lease, and what a connection to the former primary had, for the
+// idle timeout (docs/mysql-locks.md). The former primary grants nothing.
 // Where a lock is shared, or a semaphore:
 //   together | no reader holds with a writer, and no more permits are held than there are, by the
 //            | belief of the users and at the server.
@@ -105,6 +108,7 @@ class judge final : public observer {
   void unsafe(moment for_so_long) override;
   void went_on(const machine&) override;
   void moved(moment window) override;
+  void lost_writes(moment window) override;
   void taken(moment window) override;
   void forget_numbers() override;
   void excuse_leases() override;
@@ -238,6 +242,9 @@ class judge final : public observer {
   bool has_user_inside(const lock_state&, std::string_view id) const;
   std::string_view idle_holder(const lock_state&) const;
   void note_copied(lock_state&);
+  void believe_until(lock_state&, moment);
+  bool is_seen_as_before(const lock_state&) const;
+  bool is_group_of_old_data(const lock_state&) const;
   bool is_wanted(const lock_state&, const queued&, const std::vector<queued>&) const;
   int lost_before_the_first(const lock_state&, const std::vector<queued>&) const;
   bool is_lost(std::string_view id) const;

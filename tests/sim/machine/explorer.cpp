@@ -47,8 +47,9 @@ plan shrink(const plan& found, const std::string& complaint, const player& play)
       if (!take_if_it_shows(less)) break;
     }
   }
-  double plan::*const shares[] = {&plan::split_share, &plan::slow_share,    &plan::cancel_share,
-                                  &plan::timed_share, &plan::attempt_share, &plan::fragment_share};
+  double plan::*const shares[] = {&plan::split_share,   &plan::slow_share,    &plan::cancel_share,
+                                  &plan::timed_share,   &plan::attempt_share, &plan::fragment_share,
+                                  &plan::deadlock_share};
   for (const auto share : shares) {
     plan less = best;
     less.*share = 0;

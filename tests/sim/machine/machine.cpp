@@ -182,20 +182,23 @@ bool machine::needs_messages() const {
 
 bool machine::is_connected() const {
   bool listened = false, listens = false, asks = false;
+  const bool needs_each = world_.store->needs_each_connection();
   bool awaits_one = false;  // the server has refused a connection, and the client repeats it
   for (const auto& p : pipes_) {
     if (p->is_for_renewals()) continue;
     if (p->is_opening()) return false;
     const bool is_sound = p->is_sound();
-    if (p->alive() && !is_sound && world_.store->needs_each_connection()) return false;
+    if (p->alive() && !is_sound && needs_each) return false;
     (p->use().listens ? listens : asks) |= is_sound;
     listened |= p->use().listens;
     // A client of an ensemble has one connection, and asks other servers for their roles.
     const bool was_refused = p->was_refused() && world_.schedule.tick == moment{};
-    awaits_one = was_refused || (awaits_one && !(is_sound && p->use().asks));
+    const bool is_in_use = is_sound && (p->use().asks || needs_each);
+    awaits_one = was_refused || (awaits_one && !is_in_use);
   }
   // Where the name may have moved, nothing is acquired until a lost connection is replaced.
-  if (awaits_renewals() && world_.schedule.has_two_servers_of_one_name()) return false;
+  const bool may_have_moved = world_.schedule.has_two_servers_of_one_name() && !needs_each;
+  if (may_have_moved && awaits_renewals()) return false;
   if (listened && !listens && !needs_messages()) listened = false;
   return asks && (listens || (!listened && !awaits_one));
 }

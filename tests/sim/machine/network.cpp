@@ -26,8 +26,9 @@ void pipe::begin() {
   world_.time.at(up_, [me = shared_from_this()] {
     world& w = me->world_;
     if (me->left_ || me->lost_ || me->swallowing_) return;
-    me->was_refused_ = w.refuses() || !w.store->accepts(me->host_);
-    if (me->was_refused_) return me->end(w.time.now() + w.delay(), "refused");
+    const bool is_down = !w.store->accepts(me->host_);
+    me->was_refused_ = w.refuses() || (is_down && w.store->needs_each_server());
+    if (w.refuses() || is_down) return me->end(w.time.now() + w.delay(), "refused");
     me->handle_ = w.store->connect(*me, me->host_);
     me->is_greeted_in_part_ = w.greets_in_part();
     me->down_ = w.time.now() + w.delay();

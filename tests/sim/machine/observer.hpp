@@ -54,6 +54,9 @@ class observer {
                                                 // are believed for so long
   virtual void taken(moment window) = 0;        // from a holder, which may believe for so long
   virtual void forget_numbers() = 0;            // the store counts anew
+  // The server that leads lacks what the one before had, or it had before: what a lock lacks may
+  // be believed for so long.
+  virtual void lost_writes(moment window) = 0;
   // Leases of all locks, or of one, have changed.
   virtual void excuse_leases() = 0;
   virtual void excuse_leases(int lock) = 0;

@@ -128,7 +128,7 @@ std::string plan::text() const {
       << (parts_wait ? ", parts wait" : "") << (fragment_share > 0 ? ", replies in parts" : "")
       << (writes > 0 ? ", " + std::to_string(writes) + " writes of each holder" : "")
       << (prunings > 0 ? ", " + std::to_string(prunings) + " prunings" : "")
-      << (has_small_limits ? ", small limits" : "")
+      << (deadlock_share > 0 ? ", deadlocks" : "") << (has_small_limits ? ", small limits" : "")
       << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)
     out << "\n  at " << ms(f.at) << " ms: " << name_of(f.what) << ", client " << f.whom << ", "

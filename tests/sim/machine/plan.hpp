@@ -66,7 +66,7 @@ enum class trouble : unsigned char {
   half_greetings,    // the server's first answer to a new connection ends in the middle
   clock_set,         // the server's clock is set forward by hours, and stays so
   writes_lost,       // the server's machine is killed, and starts later without its last writes
-  // Of two Redis servers behind one name.
+  // Of two servers behind one name, or in one URL: of MariaDB `promoted` alone.
   promoted,                // the replica is promoted, and the old master goes on as one
   failed_over,             // FAILOVER: the servers change their roles, and nothing is lost
   name_led_back,           // new connections reach the other server for a while
@@ -88,7 +88,7 @@ struct fault {
   moment lasts{};
   std::uint32_t whom = 0;  // of clients
   enum class role : unsigned char { any, commands, messages, renewals } of = role::any;
-  // Of two servers that change their roles.
+  // Of two servers that change their roles. Those of MariaDB: mysql/plan_of_two.cpp.
   enum class share : unsigned char { none, some, all } cuts = share::none;  // old connections
   moment lost{};          // how long the replica had got nothing when it was promoted
   moment stops{};         // the old master, before the change and after it
@@ -111,6 +111,7 @@ struct plan {
   int writes = 0;                 // of each exclusive holder, to a resource with a guard
   int inspections = 0;            // of locks, at some time until the end of the trouble
   int prunings = 0;               // of what expired locks have left, likewise
+  double deadlock_share = 0;      // of statements that lock a row: errors as in a deadlock
   bool has_small_limits = false;  // the server's scripts repeat a step twice at most, not 64 times
   double cancel_share = 0, timed_share = 0, attempt_share = 0;
   moment hold_max{}, think_max{};
@@ -132,9 +133,11 @@ struct plan {
   bool has(trouble) const noexcept;
   int count(trouble) const noexcept;
   // There is no trouble but delays.
-  // Of Redis, each with data of its own; the servers of an ensemble have ticks.
+  // Of Redis or MariaDB, each with data of its own; the servers of an ensemble have ticks.
   bool has_two_servers_of_one_name() const noexcept { return servers == 2 && tick == moment{}; }
-  bool is_quiet() const noexcept { return faults.empty() && !parts_wait && !kill_forbidden; }
+  bool is_quiet() const noexcept {
+    return faults.empty() && !parts_wait && !kill_forbidden && deadlock_share == 0;
+  }
   // Whether there was a trouble without an end of that length between the two moments.
   bool had_outage_of(moment least, moment since, moment by) const;
   std::string text() const;

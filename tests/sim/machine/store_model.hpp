@@ -47,6 +47,8 @@ class store_model {
   virtual bool proves_ends() const { return true; }
   // Whether claims have connections of their own: one that is sound says nothing of the others.
   virtual bool needs_each_connection() const { return false; }
+  // Whether clients repeat a connection that one of several servers refuses.
+  virtual bool needs_each_server() const { return true; }
   // One-way trips within which a client renews what it holds, with room to spare.
   virtual int trips_of_renewal() const { return 20; }
   // Of a client, where its requests carry none that the model could learn.

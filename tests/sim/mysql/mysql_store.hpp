@@ -1,23 +1,23 @@
-// MariaDB in the simulator: the model of its server, what troubles it, and how its clients reach
-// it.
+// MariaDB in the simulator: its server, or two, what troubles it, and how its clients reach it.
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/sim/machine/store_model.hpp"
-#include "tests/sim/mysql/frames.hpp"
-#include "tests/sim/mysql/model/model_mariadb.hpp"
+#include "tests/sim/mysql/mysql_roles.hpp"
+#include "tests/sim/mysql/mysql_server.hpp"
 #include "tests/sim/mysql/strategies.hpp"
 
 namespace holdfast::sim {
 
 class world;
 
-class mysql_store final : public store_model, private mariadb_listener {
+class mysql_store final : public store_model {
  public:
   explicit mysql_store(world&);
 
@@ -29,12 +29,22 @@ class mysql_store final : public store_model, private mariadb_listener {
   // A lost connection is killed for two op-timeouts, in which none may be opened that can do it.
   bool proves_ends() const override;
   bool needs_each_connection() const override { return true; }
-  int trips_of_renewal() const override { return 100; }  // a new connection, and its greeting
+  bool needs_each_server() const override { return false; }  // the primary alone
+  int trips_of_renewal() const override { return 100; }      // a new connection, and its greeting
   std::string name_of_client(int machine) const override;
   int connect(peer&, const std::string& host) override;
   void receive(int connection, std::string_view bytes) override;
   void disconnect(int connection) override;
-  bool is_connected(int connection) const override { return links_.contains(connection); }
+  bool is_connected(int connection) const override;
+  // A client has no use for a server that is not the primary.
+  bool is_in_service(int connection) const override {
+    return is_connected(connection) && leads(connection);
+  }
+  bool accepts(const std::string& host) const override { return !roles_ || roles_->accepts(host); }
+  int server_of(int connection) const override {
+    return roles_ ? mysql_roles::server_of(connection) : 0;
+  }
+  int leading_server() const override { return roles_ ? roles_->leading() : 0; }
 
   bool is_held_up(int lock) const override;
 
@@ -54,42 +64,30 @@ class mysql_store final : public store_model, private mariadb_listener {
   std::vector<std::string> left(bool of_crashed) override;
 
   const played_strategy& strategy() const noexcept { return strategy_; }
-  model_mariadb& server() noexcept { return server_; }
-  const model_mariadb& server() const noexcept { return server_; }
-  std::string_view user_of(std::uint64_t connection) const;  // "": it has not said who it is
-  bool is_given_up(std::uint64_t connection) const;  // by its client, but for its last bytes
-  // A transaction whose client is gone has locked that row.
-  bool is_kept_by_the_gone(const std::string& table, const std::string& name) const;
+  // The server that leads.
+  model_mariadb& server() noexcept { return leader().model(); }
+  const model_mariadb& server() const noexcept { return leader().model(); }
+  std::vector<const model_mariadb*> servers() const;
+  std::string_view user_of(std::uint64_t connection) const { return leader().user_of(connection); }
+  bool is_given_up(std::uint64_t connection) const { return leader().is_given_up(connection); }
+  bool is_kept_by_the_gone(const std::string& table, const std::string& name) const {
+    return leader().is_kept_by_the_gone(table, name);
+  }
   std::chrono::microseconds wall() const;  // by the server's clock
 
  private:
-  struct link {  // a client's connection
-    peer* to = nullptr;
-    std::uint64_t id = 0;
-    frame_reader reader{};
-    std::string user{};
-  };
-  // mariadb_listener
-  void on_reply(std::uint64_t connection, const model_reply&) override;
-  void on_closed(std::uint64_t connection) override;
-
-  void serve(int connection, const std::string& content);
-  model_mariadb::time_us now() const;
-  bool stands() const;
-  void look_ahead();
-  void go_on();
+  mysql_server& leader() noexcept { return roles_ ? roles_->at(roles_->leading()) : server_; }
+  const mysql_server& leader() const noexcept {
+    return roles_ ? std::as_const(*roles_).at(roles_->leading()) : server_;
+  }
   void leap(moment by);
   void lose_writes(moment lasts);
-  bool holds_a_lock(std::uint64_t connection) const;
 
   world& world_;
   const played_strategy& strategy_;
   moment clock_offset_{};
-  model_mariadb server_;
-  std::map<int, link> links_;
-  std::map<std::uint64_t, int> handles_;  // by the server's id
-  int last_handle_ = 0;
-  moment looks_at_ = moment::max();
+  mysql_server server_;                 // where there is only one
+  std::unique_ptr<mysql_roles> roles_;  // of two
 };
 
 }  // namespace holdfast::sim

@@ -29,14 +29,15 @@ void mysql_store::happen(const fault& f) {
     case trouble::clock_forward: return leap(f.lasts);
     case trouble::clock_set: return leap(std::chrono::hours(world_.chance.between(1, 48)));
     case trouble::readonly:
-      server_.set_read_only(true);
-      return world_.later(f.lasts, [this] { server_.set_read_only(false); });
+      server().set_read_only(true);
+      return world_.later(f.lasts, [this] { server().set_read_only(false); });
+    case trouble::promoted: return roles_ ? roles_->happen(f) : void();
     default: break;
   }
   const unsigned error = refusal_of(f.what);
   if (error == 0) return;
-  server_.refuse_writes(error);
-  world_.later(f.lasts, [this] { server_.refuse_writes(0); });
+  server().refuse_writes(error);
+  world_.later(f.lasts, [this] { server().refuse_writes(0); });
 }
 
 bool mysql_store::only_refuses(trouble t) const {
@@ -46,18 +47,18 @@ bool mysql_store::only_refuses(trouble t) const {
 // A lock of a connection ends with it, and its client may not know that yet.
 void mysql_store::restart() {
   if (strategy_.is_of_connections()) world_.watch->unsafe(world_.lease_max());
-  world_.change_server([&] { server_.restart(); });
+  world_.change_server([&] { roles_ ? roles_->restart() : server().restart(); });
 }
 
 // As with innodb_flush_log_at_trx_commit=2, on a machine that is killed.
 void mysql_store::lose_writes(moment lasts) {
-  server_.save();
+  server().save();
   world_.later(lasts / 2, [this, down = lasts / 2] {
     world_.refuse_connections(true);
     world_.watch->unsafe(world_.lease_max());
     world_.watch->excuse_leases();
     world_.change_server([&] {
-      server_.restart_from_saved();
+      server().restart_from_saved();
       world_.watch->excuse_old_queues();
     });
     world_.later(down, [this] { world_.refuse_connections(false); });
@@ -66,15 +67,20 @@ void mysql_store::lose_writes(moment lasts) {
 
 // Leases of rows end early. That of a transaction would have ended before anyone saw it.
 void mysql_store::leap(moment by) {
-  if (server_.has_transaction()) return world_.later(1ms, [this, by] { leap(by); });
+  if (server().has_transaction()) return world_.later(1ms, [this, by] { leap(by); });
   world_.watch->unsafe(world_.lease_max());
   world_.watch->excuse_leases();
   world_.change_server([&] { clock_offset_ += by; });
 }
 
 void mysql_store::heal() {
-  server_.set_read_only(false);
-  server_.refuse_writes(0);
+  server().set_read_only(false);
+  server().refuse_writes(0);
+  if (!roles_) return;
+  roles_->heal();
+  if (world_.schedule.faults.empty() && world_.schedule.deadlock_share == 0) return;
+  const moment now = world_.time.now(), limit = now + recovery_max();
+  for (const machine* const m : world_.living()) world_.excused.add(*m, now, limit, true);
 }
 
 }  // namespace holdfast::sim

@@ -26,11 +26,14 @@ std::string owner_of_row(const mysql_store&, const seam::claim& c) {
 // By the number that it drew: ids of connections begin again when the server starts.
 std::string request_of_number(const mysql_store& s, const seam::claim& c) {
   const std::int64_t number = static_cast<const mysql::pinned::claim&>(c).recipe().granted().number;
-  const auto& all = s.server().numbered();
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const auto& each) {
-    return mysql::pinned::number_of(each.first) == number;
-  });
-  return named_view::id_of(found == all.rend() ? 0 : found->second);
+  for (const model_mariadb* const server : s.servers()) {
+    const auto& all = server->numbered();
+    const auto found = std::find_if(all.rbegin(), all.rend(), [&](const auto& each) {
+      return mysql::pinned::number_of(each.first) == number;
+    });
+    if (found != all.rend()) return named_view::id_of(found->second);
+  }
+  return named_view::id_of(0);
 }
 
 template <class View>

@@ -42,5 +42,7 @@ std::vector<std::string_view> played_strategies();
 // draw(), without what no server of this kind knows.
 plan draw(std::uint64_t seed, const played_strategy&);
 plan draw(std::uint64_t seed, flavour, const played_strategy&);
+// For a primary and a replica, which an operator promotes.
+plan draw_of_two(std::uint64_t seed, const played_strategy&);
 
 }  // namespace holdfast::sim

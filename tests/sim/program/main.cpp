@@ -48,7 +48,8 @@ int explain_usage() {
       << playable_layouts()
       << "\n"
          "       ./dev sim --servers 2 ...                          Redis behind one name, with\n"
-         "                failovers; with --layout redlock, 3 to 9 masters (3)\n"
+         "                failovers, or MariaDB with a replica that is promoted; with --layout\n"
+         "                redlock, 3 to 9 masters (3)\n"
          "       ./dev sim --cluster N ...                          Redis Cluster of 2 or 3 "
          "masters,\n"
          "                whose slots move; layout string only\n"

@@ -42,6 +42,14 @@ std::optional<playable> playable_named(std::string_view layout) {
 }
 
 std::optional<playable> playable_of_two(std::string_view layout) {
+#ifdef HOLDFAST_WITH_MYSQL
+  if (const played_strategy* const s = strategy_named(layout))
+    return playable{.name = std::string(s->name),
+                    .draw = [s](std::uint64_t seed) { return draw_of_two(seed, *s); },
+                    .play = play_mysql,
+                    .servers = 2,
+                    .backend = "mysql"};
+#endif
   const played_layout* const l = layout_named(layout);
   if (!l) return std::nullopt;
   return playable{.name = std::string(l->name),
@@ -81,6 +89,7 @@ std::vector<playable> all_playable() {
   add("redlock");
 #ifdef HOLDFAST_WITH_MYSQL
   for (const std::string_view name : played_strategies()) add(name);
+  for (const std::string_view name : played_strategies()) out.push_back(*playable_of_two(name));
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
   for (const std::string_view name : zookeeper_layouts()) add(name);

@@ -22,7 +22,7 @@ struct playable {
 
 // Empty: the usual one. None: it is not played.
 std::optional<playable> playable_named(std::string_view layout);
-// On two servers behind one name.
+// On two servers behind one name, or on a primary and a replica of MariaDB.
 std::optional<playable> playable_of_two(std::string_view layout);
 // In a cluster of so many masters.
 std::optional<playable> playable_of_cluster(std::string_view layout, int masters);

@@ -61,6 +61,7 @@ class redlock_judge final : public observer {
   // Of other stores, or not judged.
   void went_on(const machine&) override {}
   void moved(moment) override {}
+  void lost_writes(moment) override {}
   void taken(moment) override {}
   void excuse_leases() override {}
   void excuse_leases(int) override {}

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/sim/full_suite.hpp"
+#include "tests/sim/machine/explorer.hpp"
 #include "tests/sim/mysql/play.hpp"
 #include "tests/sim/mysql/strategies.hpp"
 
@@ -48,13 +49,75 @@ TEST_P(sim_mysql, a_schedule_is_its_seed) {
   EXPECT_EQ(digest_of(7), first);
 }
 
-INSTANTIATE_TEST_SUITE_P(played, sim_mysql,
-                         testing::Values("row", "named", "insert", "insert-order", "for-update"),
-                         [](const auto& of) {
-                           std::string name = of.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+// Also of statements that wait for nothing, as in a deadlock on an index.
+TEST_P(sim_mysql, all_promises_are_kept_when_statements_are_victims_of_deadlocks) {
+  const played_strategy& strategy = *strategy_named(GetParam());
+  for (std::uint64_t seed = 1; seed <= share_of(100); ++seed) {
+    plan p = draw(seed, flavour::calm, strategy);
+    p.deadlock_share = 0.02;
+    ASSERT_EQ(play_mysql(p).complaint, "") << p.text();
+  }
+}
+
+struct sim_mysql_of_two : testing::TestWithParam<const char*> {
+  template <class Change>
+  void expect_all_well(std::uint64_t schedules, Change change) const {
+    const played_strategy& strategy = *strategy_named(GetParam());
+    for (std::uint64_t seed = 1; seed <= share_of(schedules); ++seed) {
+      plan p = draw_of_two(seed, strategy);
+      change(p);
+      ASSERT_EQ(play_mysql(p).complaint, "") << p.text();
+    }
+  }
+};
+
+TEST_P(sim_mysql_of_two, keeps_its_promises_while_no_role_changes) {
+  expect_all_well(50, [](plan& p) {
+    p.faults.clear();
+    p.deadlock_share = 0;
+  });
+}
+
+// Locks that are rows are all kept.
+TEST_P(sim_mysql_of_two, keeps_its_promises_when_the_promoted_replica_has_all_writes) {
+  expect_all_well(50, [](plan& p) {
+    for (fault& f : p.faults) f.lost = {};
+  });
+}
+
+TEST_P(sim_mysql_of_two, keeps_its_promises_when_a_replica_is_promoted) {
+  expect_all_well(100, [](plan&) {});
+}
+
+TEST_P(sim_mysql_of_two, is_excused_for_a_quarter_of_the_time_at_most) {
+  const played_strategy& strategy = *strategy_named(GetParam());
+  progress all;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed)
+    all.add(play_mysql(draw_of_two(seed, strategy)));
+  EXPECT_LE(all.excused, 0.25 * static_cast<double>(all.lasted.count()));
+}
+
+TEST_P(sim_mysql_of_two, a_schedule_is_its_seed) {
+  const played_strategy& strategy = *strategy_named(GetParam());
+  const auto digest_of = [&](std::uint64_t seed) {
+    return play_mysql(draw_of_two(seed, strategy), nullptr, recording::on).digest;
+  };
+  const std::uint64_t first = digest_of(7);
+  for (std::uint64_t seed = 20; seed < 30; ++seed) EXPECT_NE(digest_of(seed), first);
+  EXPECT_EQ(digest_of(7), first);
+}
+
+std::string title_of_strategy(const testing::TestParamInfo<const char*>& of) {
+  std::string name = of.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+const auto all_played_strategies =
+    testing::Values("row", "named", "insert", "insert-order", "for-update");
+
+INSTANTIATE_TEST_SUITE_P(played, sim_mysql, all_played_strategies, title_of_strategy);
+INSTANTIATE_TEST_SUITE_P(played, sim_mysql_of_two, all_played_strategies, title_of_strategy);
 
 }  // namespace
 }  // namespace holdfast::sim

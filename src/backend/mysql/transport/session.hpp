@@ -78,6 +78,10 @@ class session final : private connection_events {
   bool was_cut() const noexcept { return was_cut_; }  // it has ended before a statement's reply
   bool is_read_only() const noexcept { return is_read_only_; }  // the server, as it has said last
   bool is_busy() const noexcept { return state_ == state::busy; }
+  // Its statement waits for a lock, and not only for its execution.
+  bool waits_for_lock(time_point now) const noexcept {
+    return is_busy() && due_ > base::saturating_add(now, where_.op_timeout);
+  }
   time_point due() const noexcept { return due_; }  // never: nothing is awaited
   std::uint64_t id() const noexcept { return id_; }
   time_point connected_at() const noexcept { return connected_at_; }

@@ -106,18 +106,20 @@ failure transport::no_primary(const std::vector<session*>& writable) const {
 }
 
 // Each connection is closed once its statement is answered, and the locks that it holds are lost.
+// A statement that waits for a lock may wait forever, or be granted a lock that counts for nothing.
 void transport::on_demoted(session& s, time_point now) {
   if (primary_ != s.server()) return;
+  const failure why{errc::unavailable, "the server is read-only, as a replica is"};
   for (const group& g : groups_)
     for (const member& m : g.members)
-      m.connection->retire({errc::unavailable, "the server is read-only, as a replica is"});
+      m.connection->waits_for_lock(now) ? m.connection->give_up(why) : m.connection->retire(why);
   if (where_.servers.size() > 1) leave_primary(now);
   reactor_.wake_by(now);  // on_alarm() has both loops flushed
 }
 
 // The choice of another one begins with the next demand, without a pause.
 void transport::leave_primary(time_point now) noexcept {
-  primary_.reset();
+  if (!planted(mutant::former_primary_kept)) primary_.reset();
   of(lane::commands).retry_at = now;
 }
 

@@ -79,6 +79,23 @@ void expect_same_rows(server_pair& both, std::uint64_t c, testkit::mariadb_link&
   EXPECT_EQ(model->rows, real.rows) << text;
 }
 
+std::string outcome_of(unsigned error, const std::vector<sql_row_seen>& rows) {
+  if (error != 0) return "error " + std::to_string(error);
+  return rows.empty() ? "no row" : rows.at(0).at(0).value_or("NULL");
+}
+
+std::string outcome_of(const std::optional<model_reply>& r) {
+  return r ? outcome_of(r->error, r->rows) : "waits";
+}
+
+std::string outcome_of(testkit::mariadb_link& l, const std::string& text) {
+  try {
+    return outcome_of(0, l.query(text).rows);
+  } catch (const testkit::sql_error& e) {
+    return outcome_of(e.code, {});
+  }
+}
+
 class mysql_server_model : public testing::Test {
  protected:
   void SetUp() override {
@@ -115,6 +132,26 @@ TEST_F(mysql_server_model, a_row_is_locked_until_its_transaction_ends) {
   expect_same(a, real_a, "ROLLBACK");
   expect_same(b, real_b, both.texts.look("x"));
   expect_same(b, real_b, both.texts.create("x"));
+}
+
+TEST_F(mysql_server_model, a_transaction_whose_wait_would_close_a_cycle_is_a_deadlocks_victim) {
+  server_pair both;
+  const std::uint64_t a = both.connect(), b = both.connect();
+  testkit::mariadb_link real_a = both.link(), real_b = both.link();
+  for (const char* name : {"x", "y"}) expect_same_rows(both, a, real_a, both.texts.create(name));
+  expect_same_rows(both, a, real_a, "START TRANSACTION");
+  expect_same_rows(both, b, real_b, "START TRANSACTION");
+  expect_same_rows(both, a, real_a, both.texts.lock_row("x"));
+  expect_same_rows(both, b, real_b, both.texts.lock_row("y"));
+  EXPECT_FALSE(both.execute(a, both.texts.lock_row("y"))) << "it waits";
+  real_a.send(both.texts.lock_row("y"));
+  both.await_row_wait(real_a);
+  EXPECT_EQ(outcome_of(both.execute(b, both.texts.lock_row("x"))), "error 1213");
+  EXPECT_EQ(outcome_of(real_b, both.texts.lock_row("x")), "error 1213");
+  ASSERT_TRUE(both.reply_of(a)) << "the victim's transaction has ended";
+  EXPECT_EQ(both.reply_of(a)->rows, real_a.receive().rows);
+  expect_same_rows(both, a, real_a, "COMMIT");
+  expect_same_rows(both, b, real_b, both.texts.look("x"));
 }
 
 TEST_F(mysql_server_model, a_transaction_reads_what_was_there_at_its_first_read) {
@@ -211,23 +248,6 @@ TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_c
   EXPECT_FALSE(both.reply_of(c));
   expect_same(b, real_b, texts.release(key));
   EXPECT_EQ(first_of(both.reply_of(c)->rows), "1");
-}
-
-std::string outcome_of(unsigned error, const std::vector<sql_row_seen>& rows) {
-  if (error != 0) return "error " + std::to_string(error);
-  return rows.empty() ? "no row" : rows.at(0).at(0).value_or("NULL");
-}
-
-std::string outcome_of(const std::optional<model_reply>& r) {
-  return r ? outcome_of(r->error, r->rows) : "waits";
-}
-
-std::string outcome_of(testkit::mariadb_link& l, const std::string& text) {
-  try {
-    return outcome_of(0, l.query(text).rows);
-  } catch (const testkit::sql_error& e) {
-    return outcome_of(e.code, {});
-  }
 }
 
 // A connection to both, as strategy `for-update` sets it.

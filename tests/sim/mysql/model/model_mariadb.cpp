@@ -79,11 +79,11 @@ void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us 
     return reply(id, {.error = is_read_only_ ? read_only : refusal_}, now);
   std::vector<row_key> rows = rows_of(statement);
   const locking how = locking_of(statement);
+  const bool needs_right = is_read_only_ && are_users_restricted_;
+  if (needs_right && how.locks && !how.is_shared) return reply(id, {.error = read_only}, now);
   session& c = of(id);
-  if (reads(statement) && how.locks && refuses_lock(c, rows)) {
-    if (refusal_ == deadlock) end_transaction(c, false);
-    return reply(id, {.error = refusal_}, now);
-  }
+  if (reads(statement) && how.locks && refuses_lock(c, rows)) return refuse_row(id, refusal_, now);
+  if (const unsigned error = drawn_error(id, rows)) return refuse_row(id, error, now);
   if (!is_locked_for(id, rows, how.is_shared))
     return reply(id, run_tables(id, statement, began, rows), now);
   if (how.skips) return reply(id, {}, now);
@@ -94,6 +94,15 @@ void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us 
                  .ends = now + (how.most_s ? *how.most_s * us_per_s : c.row_wait),
                  .is_shared = how.is_shared};
   waiting_.push_back(id);
+  if (!is_deadlocked(id)) return;
+  waiting_.pop_back();
+  refuse_row(id, deadlock, now);
+}
+
+// The victim of a deadlock loses its transaction; one that has waited for too long keeps it.
+void model_mariadb::refuse_row(std::uint64_t id, unsigned error, time_us now) {
+  if (error == deadlock) end_transaction(of(id), false);
+  reply(id, {.error = error}, now);
 }
 
 // A lock of a row that a client waits for by its transaction alone. The transaction that has it
@@ -147,7 +156,7 @@ model_reply model_mariadb::variables(const session& c) const {
   model_reply out;
   out.rows = {{"max_connections", "151"},
               {"read_only", is_read_only_ ? "ON" : "OFF"},
-              {"server_id", "1"},
+              {"server_id", std::to_string(number_)},
               {"wait_timeout", std::to_string(c.idle_timeout / us_per_s)}};
   return out;
 }
@@ -198,7 +207,7 @@ bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, ti
       return true;
     }
     const auto is_mine = owner == 0 ? std::nullopt : std::optional(number_text(owner == id));
-    reply(id, one_row({is_mine, number_under(lock)}), now);
+    reply(id, one_row({is_mine, number_under(lock), number_text(is_read_only_)}), now);
     return true;
   }
   if (!w.skip("id")) return false;
@@ -210,10 +219,9 @@ bool model_mariadb::run_named(std::uint64_t id, const std::string& statement, ti
   return true;
 }
 
-// UUID_SHORT() of server 1.
+// UUID_SHORT()
 std::int64_t model_mariadb::draw_number() {
-  constexpr std::int64_t server = 1;
-  return (server << 56) + (started_ / us_per_s << 24) + ++numbers_drawn_;
+  return (std::int64_t{number_} << 56) + (started_ / us_per_s << 24) + ++numbers_drawn_;
 }
 
 std::string model_mariadb::number_under(const std::string& lock) {
@@ -223,19 +231,20 @@ std::string model_mariadb::number_under(const std::string& lock) {
   return std::to_string(number);
 }
 
-// In place of UUID_SHORT(): a number that is drawn under the lock of the row.
+// In place of UUID_SHORT(),@@read_only: a number that is drawn under the lock of the row.
 std::string model_mariadb::with_number(const session& c, std::string statement,
                                        const std::vector<row_key>& rows) {
-  constexpr std::string_view call = "UUID_SHORT()";
+  constexpr std::string_view call = "UUID_SHORT(),@@read_only";
   const auto at = statement.find(call);
   if (at == statement.npos) return statement;
   const std::int64_t number = draw_number();
   const auto found = rows.empty() ? c.locked.end() : c.locked.find(rows.front());
   if (found != c.locked.end()) numbered_[static_cast<std::uint64_t>(number)] = found->second.serial;
-  return statement.replace(at, call.size(), std::to_string(number));
+  return statement.replace(at, call.size(),
+                           std::to_string(number) + ',' + number_text(is_read_only_));
 }
 
-// GET_LOCK(name,seconds), and perhaps UUID_SHORT().
+// GET_LOCK(name,seconds), and perhaps UUID_SHORT(),@@read_only.
 void model_mariadb::get_lock(std::uint64_t id, sql_words& w, const wait& as, time_us now) {
   std::string name = arguments(w);
   const auto comma = name.rfind(", ");
@@ -254,75 +263,14 @@ void model_mariadb::finish_named(std::uint64_t id, bool granted, time_us now) {
   sql_row_seen row;
   if (of(id).waits->shows_owner) row.push_back(of(id).waits->owner_before);
   row.emplace_back(number_text(granted));
-  if (of(id).waits->is_numbered) row.emplace_back(number_under(of(id).waits->lock));
+  if (of(id).waits->is_numbered) {
+    row.emplace_back(number_under(of(id).waits->lock));
+    row.emplace_back(number_text(is_read_only_));
+  }
   reply(id, one_row(std::move(row)), now);
 }
 
 // Tables and their rows.
-
-// That a statement with locks looks at: the names that it compares `name` with, or inserts.
-std::vector<model_mariadb::row_key> model_mariadb::rows_of(const std::string& statement) {
-  if (!locking_of(statement).locks || begins(statement, "CREATE")) return {};
-  sql_words w(statement);
-  std::string table;
-  std::set<std::string> names;
-  while (!w.is_at_end()) {
-    const sql_word word = w.take();
-    if (word.is == sql_word::quoted_name && table.empty()) table = word.as;
-    const bool is_list = word.as == "VALUES" || (word.as == "name" && w.skip("IN"));
-    if (is_list && w.skip("(")) {
-      do {
-        if (w.next().is == sql_word::text) names.insert(w.take().as);
-      } while (word.as == "name" && w.skip(","));
-    } else if (word.is == sql_word::name && word.as == "name" && w.skip("=")) {
-      if (w.next().is == sql_word::text) names.insert(w.take().as);
-    }
-  }
-  std::vector<row_key> out;
-  for (const std::string& name : names) out.emplace_back(table, name);
-  return out;
-}
-
-// By another transaction; or a statement has waited for it for longer. Those that share it do not
-// keep each other out.
-bool model_mariadb::is_locked_for(std::uint64_t id, const std::vector<row_key>& rows,
-                                  bool is_shared) const {
-  const session& mine = sessions_.at(id);
-  return std::ranges::any_of(rows, [&](const row_key& k) {
-    const auto own = mine.locked.find(k);
-    if (own != mine.locked.end() && (is_shared || !own->second.is_shared)) return false;
-    for (const auto& [other, c] : sessions_) {
-      const auto theirs = c.locked.find(k);
-      const bool has_it = other != id && theirs != c.locked.end();
-      if (has_it && !(is_shared && theirs->second.is_shared)) return true;
-    }
-    for (const std::uint64_t other : waiting_) {
-      if (other == id) return false;
-      const wait& theirs = *sessions_.at(other).waits;
-      const bool wants_it = std::ranges::find(theirs.rows, k) != theirs.rows.end();
-      if (wants_it && !(is_shared && theirs.is_shared)) return true;
-    }
-    return false;
-  });
-}
-
-void model_mariadb::lock_rows(session& c, const std::vector<row_key>& rows, bool is_shared) {
-  for (const row_key& k : rows) {
-    if (const auto own = c.locked.find(k); own != c.locked.end()) {
-      own->second.is_shared = own->second.is_shared && is_shared;
-      continue;
-    }
-    row_lock made{.is_shared = is_shared};
-    if (const auto found = tables_.find(k.first); found != tables_.end()) {
-      const std::size_t column = found->second.column("name");
-      for (const sql_cells& row : found->second.rows)
-        if (row[column].bytes == k.second) made.before.push_back(row);
-    }
-    if (c.is_read_committed && made.before.empty()) continue;
-    made.serial = ++row_locks_made_;
-    c.locked.emplace(k, std::move(made));
-  }
-}
 
 model_reply model_mariadb::run_tables(std::uint64_t id, const std::string& statement, time_us began,
                                       const std::vector<row_key>& rows) {
@@ -333,6 +281,8 @@ model_reply model_mariadb::run_tables(std::uint64_t id, const std::string& state
   if (c.is_in_transaction || !c.commits) {
     lock_rows(c, rows, how.is_shared);
     c.has_written = c.has_written || !is_read;
+  } else if (!is_read) {
+    ++changes_;
   }
   return model_tables(tables_).execute(with_number(c, statement, rows), began);
 }
@@ -352,33 +302,6 @@ sql_tables model_mariadb::committed(const session* but) const {
   sql_tables out = tables_;
   for (const auto& [id, c] : sessions_)
     if (&c != but && c.has_written) put_back(c, out);
-  return out;
-}
-
-std::uint64_t model_mariadb::locks_row(const std::string& table, const std::string& name) const {
-  for (const auto& [id, c] : sessions_)
-    if (c.locked.contains({table, name})) return id;
-  return 0;
-}
-
-std::vector<model_mariadb::row_holder> model_mariadb::holders_of_row(
-    const std::string& table, const std::string& name) const {
-  std::vector<row_holder> out;
-  for (const auto& [id, c] : sessions_)
-    if (const auto found = c.locked.find({table, name}); found != c.locked.end())
-      out.push_back({id, found->second.serial, found->second.is_shared});
-  return out;
-}
-
-bool model_mariadb::has_locked_row(std::uint64_t connection) const {
-  const auto found = sessions_.find(connection);
-  return found != sessions_.end() && !found->second.locked.empty();
-}
-
-std::vector<std::string> model_mariadb::locked_rows() const {
-  std::vector<std::string> out;
-  for (const auto& [id, c] : sessions_)
-    for (const auto& [row, lock] : c.locked) out.push_back(row.second);
   return out;
 }
 
@@ -410,6 +333,7 @@ void model_mariadb::put_back(const session& c, sql_tables& to) {
 
 void model_mariadb::end_transaction(session& c, bool commits) {
   if (!commits && c.has_written) put_back(c, tables_);
+  if (commits && c.has_written) ++changes_;
   c.locked.clear();
   c.snapshot.reset();
   c.has_written = c.is_in_transaction = false;
@@ -447,6 +371,19 @@ void model_mariadb::restart_from_saved() {
   static const std::vector<sql_cells> no_rows;
   restart();
   for (auto& [name, t] : tables_) t.rows = saved_.contains(name) ? saved_.at(name).rows : no_rows;
+}
+
+// COMMIT of a transaction that has written is refused too: such a connection ends at once.
+void model_mariadb::set_replica(bool is) {
+  is_read_only_ = is_replica_ = is;
+  std::vector<std::uint64_t> writers;
+  for (const auto& [id, c] : sessions_)
+    if (is && c.has_written) writers.push_back(id);
+  for (const std::uint64_t id : writers) end(id, true);
+}
+
+void model_mariadb::start_after(const model_mariadb& other) noexcept {
+  started_ = std::max(started_, other.started_ + us_per_s);
 }
 
 // Time that passes.
@@ -488,7 +425,11 @@ bool model_mariadb::go_on(time_us now) {
     const wait w = *of(id).waits;
     if (is_locked_for(id, w.rows, w.is_shared)) continue;
     waiting_.remove(id);
-    reply(id, run_tables(id, w.statement, w.began, w.rows), now);
+    const bool is_refused = is_replica_ && !reads(w.statement);
+    reply(id,
+          is_refused ? model_reply{.error = read_only}
+                     : run_tables(id, w.statement, w.began, w.rows),
+          now);
     return true;
   }
   return false;

@@ -4,7 +4,8 @@
 //
 // Simpler than the server: rows are locked by the first column of their primary key, `name`, all
 // rows of one name of a table together, and are granted in the order of the requests; there are no
-// gaps between rows, and so no deadlocks. READ COMMITTED locks no row that does not exist.
+// gaps between rows. The victim of a deadlock is the transaction whose wait would close the cycle.
+// READ COMMITTED locks no row that does not exist.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -39,9 +40,14 @@ class model_mariadb {
   static constexpr time_us never = INT64_MAX;
 
   // `wall`: the server's clock, since 1970. All other times are of one that nobody sets. It was
-  // started a while ago.
-  model_mariadb(mariadb_listener& l, std::function<time_us()> wall)
-      : listener_(l), wall_(std::move(wall)), started_(wall_() - 1'000'000'000) {}
+  // started a while ago. `number`: its server_id, from 1.
+  model_mariadb(mariadb_listener& l, std::function<time_us()> wall, int number = 1)
+      : listener_(l),
+        wall_(std::move(wall)),
+        number_(number),
+        started_(wall_() - 1'000'000'000),
+        named_(first_serial(number)),
+        row_locks_made_(first_serial(number)) {}
 
   std::uint64_t connect(time_us now);  // an id, from 1; they begin again after a restart
   // The reply follows, at once or later. Throws unknown_sql.
@@ -63,7 +69,22 @@ class model_mariadb {
   // To each statement that changes a table; 0: none.
   void refuse_writes(unsigned error) noexcept { refusal_ = error; }
   bool has_killed() const noexcept { return !dying_.empty(); }
+  // Called for each statement that locks a row, while no row of it is its transaction's: an error
+  // in place of the lock, or 0.
+  void draw_errors(std::function<unsigned(std::uint64_t connection)> draw) {
+    draw_error_ = std::move(draw);
+  }
   void end_killed();  // connections: KILL does not wait for their end
+
+  // Of two servers.
+  void set_replica(bool is);  // read-only, even for what clients have begun
+  // Users have no right READ ONLY ADMIN: a read-only server refuses SELECT ... FOR UPDATE.
+  void restrict_users() noexcept { are_users_restricted_ = true; }
+  void start_after(const model_mariadb& other) noexcept;  // by the seconds in their UUID_SHORT()
+  // Grows with each commit.
+  std::uint64_t changes() const noexcept { return changes_; }
+  sql_tables data() const { return committed(); }
+  void load(sql_tables data) { tables_ = std::move(data); }
 
   void make_table(const std::string& statement) { model_tables(tables_).execute(statement, 0); }
   struct row_holder {
@@ -90,6 +111,10 @@ class model_mariadb {
   const std::map<std::uint64_t, std::uint64_t>& numbered() const noexcept { return numbered_; }
 
  private:
+  static constexpr std::uint64_t serials_of_each = 1'000'000'000'000;
+  static constexpr std::uint64_t first_serial(int number) noexcept {
+    return static_cast<std::uint64_t>(number - 1) * serials_of_each;
+  }
   using row_key = std::pair<std::string, std::string>;  // a table, and a name in it
   struct wait {
     std::string statement;  // to be executed again; empty: for a named lock
@@ -138,6 +163,11 @@ class model_mariadb {
   void finish_named(std::uint64_t id, bool granted, time_us now);
   static std::vector<row_key> rows_of(const std::string& statement);
   bool is_locked_for(std::uint64_t id, const std::vector<row_key>&, bool is_shared) const;
+  std::vector<std::uint64_t> blockers_of(std::uint64_t id, const std::vector<row_key>&,
+                                         bool is_shared) const;
+  bool is_deadlocked(std::uint64_t id) const;
+  unsigned drawn_error(std::uint64_t id, const std::vector<row_key>&) const;
+  void refuse_row(std::uint64_t id, unsigned error, time_us now);
   void lock_rows(session&, const std::vector<row_key>&, bool is_shared);
   model_reply run_tables(std::uint64_t id, const std::string& statement, time_us began,
                          const std::vector<row_key>&);
@@ -149,6 +179,7 @@ class model_mariadb {
 
   mariadb_listener& listener_;
   const std::function<time_us()> wall_;
+  const int number_;
   time_us started_;  // by the server's clock
   sql_tables tables_;
   named_locks named_;
@@ -158,10 +189,12 @@ class model_mariadb {
   std::uint64_t last_id_ = 0;
   int last_port_ = 0;               // of a client
   std::int64_t numbers_drawn_ = 0;  // by UUID_SHORT()
-  std::uint64_t row_locks_made_ = 0;
+  std::uint64_t row_locks_made_;
   std::map<std::uint64_t, std::uint64_t> numbered_;
-  bool is_read_only_ = false;
+  bool is_read_only_ = false, is_replica_ = false, are_users_restricted_ = false;
   unsigned refusal_ = 0;
+  std::function<unsigned(std::uint64_t)> draw_error_;
+  std::uint64_t changes_ = 0;
   std::optional<sql_tables> shown_;
   sql_tables saved_;
 };

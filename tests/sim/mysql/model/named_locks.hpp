@@ -16,6 +16,8 @@ class named_locks {
     std::uint64_t serial = 0;  // never used twice
   };
 
+  explicit named_locks(std::uint64_t serials = 0) noexcept : serials_(serials) {}
+
   // True: granted. Otherwise the connection waits in the queue, unless `waits` is false.
   bool acquire(const std::string& name, std::uint64_t connection, bool waits);
   // The first result of RELEASE_LOCK: 1, 0 (another connection has it), or {} (nobody has it).
@@ -44,7 +46,7 @@ class named_locks {
 
   std::map<std::string, lock> locks_;
   std::deque<std::uint64_t> granted_;
-  std::uint64_t serials_ = 0;
+  std::uint64_t serials_;
 };
 
 }  // namespace holdfast::sim

@@ -25,7 +25,7 @@ statements::statements(std::string_view table, std::string_view prefix)
 
 std::string statements::try_lock(std::string_view key, lock_mode mode) const {
   const bool is_shared = mode == lock_mode::shared;
-  return bound(with("SELECT 1,UUID_SHORT() FROM ", table_, " WHERE name=?")
+  return bound(with("SELECT 1,UUID_SHORT(),@@read_only FROM ", table_, " WHERE name=?")
                    .append(is_shared ? shared_try : exclusive_try),
                {key});
 }

@@ -5,15 +5,17 @@
 //
 //   statement        | reply
 //   -----------------+--------------------------------------------------------------------------
-//   try_lock         | {1, number}: granted | {0}, error 1205 or 3572: busy | {NULL}: interrupted
+//   try_lock         | {1, number, read-only}: granted | {0}, error 1205 or 3572: busy
+//                    | {NULL}: interrupted
 //                    | no row: what is locked does not exist
 //   wait             | {1}: granted at some time | the others of try_lock
-//   confirm          | {1, number}: this connection holds it | {0}, {NULL}: it does not
+//   confirm          | {1, number, read-only}: this connection holds it | {0}, {NULL}: it does not
 //                    | no row: what is locked does not exist
 //   create           | error 1205: another connection holds it
 //   release          | {1}, no row: released | {0}, {NULL}: it was not held
 //
-// The number is a UUID_SHORT() that was drawn while the lock was held.
+// The number is a UUID_SHORT() that was drawn while the lock was held. A read-only server, which is
+// a replica, grants locks to connections as well.
 #pragma once
 #include <holdfast/options.hpp>
 

@@ -47,6 +47,12 @@ verdict verdict_for(operation to, const sql_reply& reply) noexcept {
   return to == operation::wait ? verdict::waited : verdict::granted;
 }
 
+bool is_read_only(operation to, const sql_reply& reply) noexcept {
+  if (to != operation::try_lock && to != operation::confirm) return false;
+  const std::string_view is_set = reply.cell(0, 2);
+  return !is_set.empty() && is_set != "0" && !planted(mutant::replica_grant_believed);
+}
+
 constexpr std::int64_t number_max = (1ll << 53) - 1;
 
 }  // namespace
@@ -300,6 +306,8 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
   if (!c) return;
   if (asked.to == operation::none) return on_heartbeat(*c, asked, reply, context);
   if (c->recipe().epoch() != asked.epoch) return;
+  if (c->connection == &context.on && is_read_only(asked.to, reply))
+    return leave_replica(*c, context);
   std::string text;
   pinned_recipe::reply r = read(*c, asked, reply, context.sent, text);
   // The lock may still be that of the claim's former connection, whose end is awaited.
@@ -400,18 +408,26 @@ void strategy::beat(claim& c, time_point now, event_queue& events) {
   over_->tick_by(due > now ? due : doubt > now ? doubt : base::never);
 }
 
+// What it grants is granted again by the server that takes writes.
+void strategy::leave_replica(claim& c, const reply_context& context) {
+  over_->on_demoted(*c.connection, context.now);
+  leave_connection(c, context);
+}
+
+void strategy::leave_connection(claim& c, const reply_context& context) {
+  give_up_connection(c, context.now);
+  c.on([&](pinned_recipe& r) { return r.on_lost(context.now, rules()); }, context.now,
+       context.events);
+}
+
 void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
                             const reply_context& context) {
   if (!c.connection || c.connection->id() != q.connection) return;
   c.has_heartbeat = false;
-  const bool is_replica = reply.is_ok() && reply.cell(0, 0) != "0";
-  if (is_replica) over_->on_demoted(*c.connection, context.now);
-  if (!reply.is_ok() || is_replica) {
-    give_up_connection(c, context.now);
-    c.on([&](pinned_recipe& r) { return r.on_lost(context.now, rules()); }, context.now,
-         context.events);
-    return;
-  }
+  const bool is_replica =
+      reply.is_ok() && reply.cell(0, 0) != "0" && !planted(mutant::demoted_holder_kept);
+  if (is_replica) return leave_replica(c, context);
+  if (!reply.is_ok()) return leave_connection(c, context);
   c.confirmed_at = context.sent;
   c.is_doubt_reported = false;
   if (c.queued == operation::remove) return send(c, operation::remove, context.now);

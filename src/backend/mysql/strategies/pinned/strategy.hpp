@@ -164,6 +164,8 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   time_point deadline_of(const request&, time_point sent) const noexcept;
   void take_number(const request&, const sql_reply&, pinned_recipe::reply&, std::string& text);
   void on_heartbeat(claim&, const request&, const sql_reply&, const reply_context&);
+  void leave_replica(claim&, const reply_context&);
+  void leave_connection(claim&, const reply_context&);
   void send_again_later(claim&, pinned_operation, time_point now, event_queue&);
   bool is_being_released(std::string_view key) const;
   void start(claim&, time_point now);

@@ -121,6 +121,33 @@ TEST_F(mysql_named, a_server_that_has_become_a_replica_loses_the_lock) {
   EXPECT_EQ(t.sink.take(), "lost ");
 }
 
+// The server may grant it a lock that another client holds at the promoted one.
+TEST_F(mysql_named, a_waiter_leaves_a_server_that_has_become_a_replica) {
+  grant();
+  told waiter;
+  const auto waits = t.s->open("other", waiter);
+  waits->acquire({.ttl = 30s, .at = t.now()});
+  t.greet(2);
+  t.reply(2, rows({{"0", number}}));
+  EXPECT_TRUE(t.awaits(2, ",1000000000)"));
+  t.pass(idle_timeout / 3 + 1ms);
+  t.reply(1, rows({{"1"}}));
+  EXPECT_TRUE(t.connections[2]->closes);
+  EXPECT_EQ(t.sink.take() + waiter.take(), "lost ") << "the waiter goes on elsewhere";
+}
+
+// A read-only server still grants named locks, which the promoted one grants as well.
+TEST_F(mysql_named, a_server_that_has_become_a_replica_grants_nothing) {
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", number, "0"}}));
+  t.reply(1, rows({{"1"}}));
+  EXPECT_TRUE(t.awaits(1, "@@read_only"));
+  t.reply(1, rows({{"1", number, "1"}}));
+  EXPECT_EQ(t.sink.take(), "") << "it waits for the primary";
+  EXPECT_TRUE(t.connections[1]->closes);
+}
+
 TEST_F(mysql_named, a_heartbeat_that_the_server_refuses_loses_the_lock) {
   grant();
   t.pass(idle_timeout / 3 + 1ms);
