@@ -204,28 +204,6 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   t.reply(0, granted_row(0));
 }
 
-TEST_F(mysql_row_members, all_of_several_rows_are_locked_again_once_a_missing_one_is_there) {
-  told other_sink;
-  const auto other = t.s->open("another", other_sink);
-  const seam::lock_group group = seam::lock_group::of(2);
-  for (seam::claim* c : {t.lock.get(), other.get()})
-    c->acquire({.one_attempt = true, .ttl = 30s, .group = group, .at = t.now()});
-  reply_to("START TRANSACTION", {});
-  reply_to("name=x'616e6f74686572' FOR UPDATE", rows({free_row}));
-  reply_to("name=x'6a6f62' FOR UPDATE", {});
-  reply_to("ROLLBACK", {});
-  reply_to("INSERT INTO `locks`", {});
-  reply_to("START TRANSACTION", {});
-  reply_to("name=x'616e6f74686572' FOR UPDATE", rows({free_row}));
-  reply_to("name=x'6a6f62' FOR UPDATE", rows({free_row}));
-  reply_to("name=x'616e6f74686572'", granted_row(4));
-  reply_to("name=x'6a6f62'", granted_row(5));
-  reply_to("COMMIT", {});
-  EXPECT_EQ(t.sink.take() + other_sink.take(), "granted granted ");
-  other->release(nullptr);
-  t.reply(0, granted_row(0));
-}
-
 TEST_F(mysql_row_members, renewals_that_come_together_are_sent_together) {
   const auto [sinks, claims] = acquire_several(t, 3, [&] { t.reply(0, granted_row(1)); });
   for (auto& c : claims) c->renew(30s, 1);

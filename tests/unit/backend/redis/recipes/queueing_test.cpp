@@ -301,12 +301,6 @@ TEST_F(redis_recipe, a_bad_number_is_given_up_under_another_id_and_not_for_ever)
   EXPECT_EQ(hear(operation::try_lock, verdict::bad_number).event, claim_event::refused);
 }
 
-TEST_F(redis_recipe, a_release_after_a_renewal_removes_what_that_may_have_stored) {
-  hold();
-  steps.renew(10s, now, rules);
-  EXPECT_EQ(steps.release(now, rules).send, operation::release);
-}
-
 TEST_F(redis_recipe, a_release_is_repeated_until_it_is_answered) {
   hold();
   EXPECT_EQ(steps.release(now, rules).send, operation::release_uncontended);

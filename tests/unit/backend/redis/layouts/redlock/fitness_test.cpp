@@ -45,16 +45,6 @@ TEST(redlock_fitness, with_an_append_only_file_a_restart_loses_no_lock) {
   EXPECT_TRUE(judge(s, max_ttl).is_fit());
 }
 
-TEST(redlock_fitness, a_record_is_gone_where_it_has_no_number_and_can_be_read) {
-  server_state s;
-  EXPECT_TRUE(s.is_gone());
-  s.record.is_unreadable = true;
-  EXPECT_FALSE(s.is_gone());
-  s = {};
-  s.record.number = 7;
-  EXPECT_FALSE(s.is_gone());
-}
-
 // A snapshot brings an old number back, with which tokens would repeat.
 TEST(redlock_fitness, without_an_append_only_file_a_record_of_an_earlier_process_is_begun_anew) {
   server_state s = long_running();
