@@ -204,7 +204,7 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   t.reply(0, granted_row(0));
 }
 
-TEST_F(mysql_row_members, several_locks_are_locked_again_from_the_first_once_a_row_is_created) {
+TEST_F(mysql_row_members, a_transaction_that_cannot_begin_again_fails_for_the_first_of_its_locks) {
   told first_sink;
   const auto first = t.s->open("another", first_sink);
   const seam::lock_group group = seam::lock_group::of(2);
