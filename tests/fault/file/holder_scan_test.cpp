@@ -99,6 +99,8 @@ TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
   const base::failure why = break_lock(*store, "x");
   EXPECT_EQ(why.code, errc::unsupported);
   EXPECT_NE(why.text.find("end process " + std::to_string(::getpid())), std::string::npos);
+  EXPECT_NE(why.text.find(", and the processes that inherited the lock (fuser "), std::string::npos)
+      << why.text;
   EXPECT_EQ(inspect(*store).size(), 1u);
   p.let_go();
   EXPECT_EQ(break_lock(*store, "x").code, errc::unsupported);

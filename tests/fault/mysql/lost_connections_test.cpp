@@ -1,4 +1,10 @@
 // Connections that were lost, on a real server that starts again or whose clock is set meanwhile.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -13,6 +19,32 @@ namespace {
 using namespace std::chrono_literals;
 
 class mysql_lost_connections : public on_mariadb {};
+
+int socket_option(int fd, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  return ::getsockopt(fd, level, name, &value, &size) == 0 ? value : -1;
+}
+
+// The sockets of this process that the kernel probes after that many seconds without a packet.
+int probed_after(int seconds) {
+  int out = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    if (socket_option(fd, IPPROTO_TCP, TCP_KEEPIDLE) != seconds) continue;
+    EXPECT_EQ(socket_option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+    ++out;
+  }
+  return out;
+}
+
+// Loopback loses no packets, so only the options of the sockets show that a cut is noticed.
+TEST_F(mysql_lost_connections, are_noticed_by_probes_after_a_third_of_the_idle_timeout) {
+  const client mine = client::open(server().url() + "?strategy=named&idle-timeout=33s");
+  const lease held = mine.mutex("job").acquire();
+  EXPECT_GE(probed_after(11), 2) << "one for commands, and that of the lock";
+  EXPECT_TRUE(held.held());
+}
 
 // The server's uptime follows its clock, and the start that UUID_SHORT() contains does not.
 TEST_F(mysql_lost_connections, are_killed_after_a_step_of_the_servers_clock) {

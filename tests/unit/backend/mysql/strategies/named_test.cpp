@@ -292,6 +292,22 @@ TEST(mysql_named_pool, a_full_server_is_reported_with_its_bound) {
       << t.sink.reason;
 }
 
+TEST_F(mysql_named, a_waiter_that_has_a_connection_waits_on_when_the_server_refuses_another) {
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", number}}));
+  t.cut(0);
+  t.pass(1ms);
+  ASSERT_EQ(t.connections.size(), 3u);
+  t.run([&](time_point now, event_queue& e) {
+    t.connections[2]->events->on_closed({errc::refused, "Access denied"}, now, e);
+  });
+  EXPECT_EQ(t.sink.take(), "");
+  t.reply(1, rows({{"1"}}));
+  t.reply(1, rows({{"1", number}}));
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
 // Else a waiter of a client that sends nothing else would not notice an outage.
 TEST_F(mysql_named, a_connection_that_cannot_be_opened_has_the_server_probed) {
   t.acquire(false);

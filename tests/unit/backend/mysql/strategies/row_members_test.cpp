@@ -204,6 +204,27 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   t.reply(0, granted_row(0));
 }
 
+TEST_F(mysql_row_members, a_transaction_that_cannot_begin_again_fails_for_the_first_of_its_locks) {
+  told first_sink;
+  const auto first = t.s->open("another", first_sink);
+  const seam::lock_group group = seam::lock_group::of(2);
+  const auto request = [&] {
+    return seam::acquire_request{.one_attempt = true, .ttl = 30s, .group = group, .at = t.now()};
+  };
+  t.lock->acquire(request());
+  first->acquire(request());
+  reply_to("START TRANSACTION", {});
+  reply_to("name=x'616e6f74686572' FOR UPDATE", rows({free_row}));
+  reply_to("name=x'6a6f62' FOR UPDATE", {});
+  reply_to("ROLLBACK", {});
+  reply_to("INSERT INTO `locks`", {});
+  reply_to("START TRANSACTION", error(1142));
+  reply_to("ROLLBACK", {});
+  EXPECT_NE(first_sink.reason, "") << "the failure is that of the first lock";
+  EXPECT_EQ(first_sink.take(), refused(errc::refused));
+  EXPECT_NE(t.sink.take(), refused(errc::refused));
+}
+
 TEST_F(mysql_row_members, renewals_that_come_together_are_sent_together) {
   const auto [sinks, claims] = acquire_several(t, 3, [&] { t.reply(0, granted_row(1)); });
   for (auto& c : claims) c->renew(30s, 1);

@@ -110,6 +110,14 @@ TEST_F(redis_lua, a_server_that_forgot_its_scripts_is_sent_their_text) {
   EXPECT_EQ(stored(), nobody);
 }
 
+TEST_F(redis_lua, renews_over_the_connection_for_commands_when_no_other_can_be_made) {
+  mutex m(c, "job");
+  world.refuses_connections = true;
+  const lease held = m.acquire();
+  pass(5min);
+  EXPECT_TRUE(held.held());
+}
+
 TEST_F(redis_lua, an_attempt_in_an_outage_is_unavailable_and_a_waiter_waits_through_it) {
   mutex m(c, "job");
   world.model.set_readonly(true);

@@ -310,6 +310,13 @@ TEST_F(redis_recipe, a_release_is_repeated_until_it_is_answered) {
   EXPECT_EQ(gone.why, errc{}) << "it may be gone because of the first";
 }
 
+TEST_F(redis_recipe, a_release_after_a_renewal_removes_what_the_renewal_may_have_stored) {
+  hold();
+  steps.renew(10s, now, rules);
+  hear(operation::renew, verdict::granted);
+  EXPECT_EQ(steps.release(now, rules).send, operation::release);
+}
+
 TEST_F(redis_recipe, a_lost_lock_is_not_released) {
   hold();
   steps.renew(10s, now, rules);

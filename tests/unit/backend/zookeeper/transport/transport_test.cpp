@@ -164,6 +164,26 @@ TEST_F(zookeeper_transport, is_closed_when_the_server_has_confirmed_it) {
   EXPECT_TRUE(over.close(net.now() + 1s));
 }
 
+// No caller drives that loop: its thread may be asleep.
+TEST_F(zookeeper_transport, has_its_end_sent_by_the_loop_that_has_its_connection) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  net.time.advance(where.session_timeout / 2);  // its ping is not answered
+  const std::size_t before = net.streams.size();
+  for (int i = 0; i < 40 && net.streams.size() == before; ++i) net.time.advance_to_next_alarm();
+  ASSERT_EQ(net.streams.back()->over, base::driven_by::thread);
+  stream().on_open();
+  net.own->flush();
+  give(connected(30'000, session_id));
+  net.take_log();
+  std::string log_at_wait;
+  net.while_blocked = [&] {
+    log_at_wait += net.take_log();
+    net.time.advance(1s);
+  };
+  over.close(net.now() + 1s);
+  EXPECT_NE(log_at_wait.find("own-flush"), std::string::npos) << log_at_wait;
+}
+
 TEST_F(zookeeper_transport, is_not_known_to_be_closed_without_a_confirmation) {
   EXPECT_EQ(open([&] { attach(); }), "");
   const base::time_point began = net.now();

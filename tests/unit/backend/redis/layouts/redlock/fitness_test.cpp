@@ -235,5 +235,14 @@ TEST(redlock_fitness, a_record_that_is_gone_says_for_how_long) {
   EXPECT_EQ(r.seen, "a mark");
 }
 
+TEST(redlock_fitness, a_record_is_gone_unless_it_has_a_number_or_an_unreadable_one) {
+  server_state s = long_running();
+  EXPECT_FALSE(s.is_gone());
+  s.record.number.reset();
+  EXPECT_TRUE(s.is_gone());
+  s.record.is_unreadable = true;
+  EXPECT_FALSE(s.is_gone());
+}
+
 }  // namespace
 }  // namespace holdfast::redis::redlock
