@@ -1,4 +1,6 @@
 // Looking at who holds what, without being in the way.
+#include <holdfast/holdfast.hpp>
+
 #include <unistd.h>
 
 #include <atomic>

@@ -16,7 +16,6 @@ using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
 constexpr std::size_t shard_count = 3;
-constexpr const char* shard_names[shard_count] = {"a", "b", "c"};
 
 class redis_shards : public on_redis {
  protected:
