@@ -270,7 +270,7 @@ void sequential_batch::read_create(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto made = read_created(r.body);
   if (!made) return fail_malformed();
-  take_number(c && planted(mutant::number_of_another_node) ? c->last_czxid : r.head.zxid);
+  take_number(planted(mutant::number_of_another_node) ? 1 : r.head.zxid);
   if (!c) return;
   c->sequence = read_sequence(last_part(made->path), home_.codec().name_of(attempt_, c->mode));
   if (!is_in_order(c->sequence)) fail_exhausted();
