@@ -13,7 +13,7 @@ class redis_redisson_fair : public on_redis {};
 const std::string of_fair = quick_with("ttl=10m&layout=redisson-fair");
 const std::string fair_queue = "redisson_lock_queue:{x}";
 
-bool eventually_queued(redis_server& server, long long n) {
+bool eventually_in_fair_queue(redis_server& server, long long n) {
   return eventually([&] { return server.command({"LLEN", fair_queue}).number == n; });
 }
 
@@ -62,7 +62,7 @@ TEST_F(redis_redisson_fair, eight_waiters_get_the_lock_in_the_order_of_their_arr
       }
       held.release();
     });
-    ASSERT_TRUE(eventually_queued(server, i + 1));
+    ASSERT_TRUE(eventually_in_fair_queue(server, i + 1));
   }
   first.release();
   threads.clear();
@@ -74,12 +74,12 @@ TEST_F(redis_redisson_fair, a_dead_head_delays_the_others_by_a_window_and_nobody
   redis_server server;
   lease first = client::open(server.url() + of_fair).mutex("x").acquire();
   mortal_waiter dead(server.url() + of_fair);
-  ASSERT_TRUE(eventually_queued(server, 1));
+  ASSERT_TRUE(eventually_in_fair_queue(server, 1));
   const client b = client::open(server.url() + of_fair), d = client::open(server.url() + of_fair);
   waiting_thread second(b);
-  ASSERT_TRUE(eventually_queued(server, 2));
+  ASSERT_TRUE(eventually_in_fair_queue(server, 2));
   waiting_thread third(d);
-  ASSERT_TRUE(eventually_queued(server, 3));
+  ASSERT_TRUE(eventually_in_fair_queue(server, 3));
   dead.die();
   server.command({"CONFIG", "RESETSTAT"});
   const auto t = told_by([&] {
@@ -100,11 +100,11 @@ TEST_F(redis_redisson_fair, waiters_and_a_holder_that_die_together_are_followed)
   std::vector<std::unique_ptr<mortal_waiter>> dead;
   for (int i = 0; i < 4; ++i) {
     dead.push_back(std::make_unique<mortal_waiter>(url));
-    ASSERT_TRUE(eventually_queued(server, i + 1));
+    ASSERT_TRUE(eventually_in_fair_queue(server, i + 1));
   }
   const client c = client::open(url);
   waiting_thread living(c);
-  ASSERT_TRUE(eventually_queued(server, 5));
+  ASSERT_TRUE(eventually_in_fair_queue(server, 5));
   for (const auto& each : dead) each->die();
   holder.die();
   living.served().release();
@@ -116,7 +116,7 @@ TEST_F(redis_redisson_fair, a_break_through_a_client_of_plain_mutexes_notifies_t
   const client waits = client::open(server.url() + of_fair);
   const lease held = holding.mutex("x").acquire();
   waiting_thread waiter(waits);
-  ASSERT_TRUE(eventually_queued(server, 1));
+  ASSERT_TRUE(eventually_in_fair_queue(server, 1));
   const std::string next = server.command({"LINDEX", fair_queue, "0"}).text;
   testkit::redis_link messages = server.link();
   messages.send({"SUBSCRIBE", "redisson_lock__channel:{x}:" + next});
@@ -136,7 +136,7 @@ void has_one_place_whatever_is_cut(direction d) {
     auto first = other.mutex("x").acquire();
     cut();
     waiting_thread waiter(mine);
-    EXPECT_TRUE(eventually_queued(server, 1));
+    EXPECT_TRUE(eventually_in_fair_queue(server, 1));
     first.release();
     auto& second = waiter.served();
     EXPECT_EQ(to_text(server.command({"HGET", "x", second.owner()})), "1");
@@ -163,7 +163,7 @@ TEST_F(redis_redisson_fair, a_waiter_that_gives_up_with_its_connection_cut_leave
     proxy.cut_after(direction::to_client, static_cast<std::size_t>(i) * 7);
     std::error_code ec;
     EXPECT_FALSE(mine.mutex("x").try_acquire_for(20ms, {}, ec));
-    EXPECT_TRUE(eventually_queued(server, 0));
+    EXPECT_TRUE(eventually_in_fair_queue(server, 0));
   }
 }
 

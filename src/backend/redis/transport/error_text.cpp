@@ -35,7 +35,13 @@ constexpr error_meaning meanings[] = {
     {"MOVED", errc::refused, false, false, of_cluster},
     {"ASK", errc::unavailable, true, false, of_slot_on_its_way},
     {"TRYAGAIN", errc::unavailable, true, false, of_slot_on_its_way},
+    {"UNBLOCKED", errc::unavailable, true, false, "the server has become a replica"},
 };
+
+// It has no code of its own.
+constexpr std::string_view wait_at_replica = "ERR WAIT cannot be used with replica";
+constexpr error_meaning waits_at_replica{"ERR", errc::unavailable, true, false,
+                                         "this is a replica; name its master in the URL"};
 
 // Of a command in a script: Redis 6.0 and 7.0, and later versions. They have the code ERR.
 constexpr std::string_view denied_to_script[] = {"The user executing the script can't ",
@@ -75,6 +81,7 @@ const error_meaning* meaning_of(std::string_view text,
                                 std::span<const error_meaning> more) noexcept {
   for (const std::string_view start : without_password)
     if (text.starts_with(start)) return &no_password_needed;
+  if (text.starts_with(wait_at_replica)) return &waits_at_replica;
   const bool is_denied = std::ranges::any_of(denied_to_script, [&](std::string_view part) {
     return text.find(part) != text.npos;
   });
@@ -110,7 +117,8 @@ bool puts_data_in_doubt(const value& v) noexcept {
 
 bool is_of_replica(std::string_view text) noexcept {
   const std::string_view code = code_of(text);
-  return code == "READONLY" || code == "MASTERDOWN";
+  return code == "READONLY" || code == "MASTERDOWN" || code == "UNBLOCKED" ||
+         text.starts_with(wait_at_replica);
 }
 
 bool is_of_replica(const value& v) noexcept {

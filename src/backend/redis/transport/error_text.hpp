@@ -43,7 +43,8 @@ std::string explain(std::string_view error, std::span<const error_meaning> more 
 bool puts_data_in_doubt(std::string_view error) noexcept;
 bool puts_data_in_doubt(const value&) noexcept;  // also where an array has such an error
 
-// Whether a replica says this: it takes no writes, or has lost its master.
+// Whether a replica says this: it takes no writes, has lost its master, or has become one during a
+// WAIT.
 bool is_of_replica(std::string_view error) noexcept;
 bool is_of_replica(const value&) noexcept;  // also where an array has such an error
 // Another server of a cluster has the key, or is about to have it.

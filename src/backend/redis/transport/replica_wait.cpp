@@ -101,6 +101,10 @@ void replica_wait::on_counted(const value& v, const reply_context& c) {
   is_asking_ = false;
   const std::string_view error = c.aborted.empty() ? v.text() : c.aborted;
   if (!error.empty()) {
+    if (is_of_replica(error)) {
+      line_.end({errc::unavailable, explain(error)}, c.now, c.events);
+      return asker_.on_demoted(c.now, c.events);
+    }
     const error_meaning* const m = meaning_of(error);
     if (m && m->is_passing) return line_.end({m->why, explain(error)}, c.now, c.events);
     return line_.refuse({errc::refused,

@@ -25,6 +25,7 @@ class replica_wait final : private side_connection_owner {
     virtual void on_asked() = 0;                 // about all that is held now
     virtual void on_covered(time_point now, base::event_queue&) = 0;
     virtual void on_lacking(std::string why, time_point now) = 0;
+    virtual void on_demoted(time_point now, base::event_queue&) = 0;  // the server
 
    protected:
     ~asker() = default;

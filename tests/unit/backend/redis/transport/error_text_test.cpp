@@ -27,6 +27,7 @@ constexpr text_row text_rows[] = {
     {"READONLY You can't write", true, true, errc::unavailable},
     {"-READONLY from a script", true, true, errc::unavailable},
     {"MASTERDOWN Link with MASTER", true, true, errc::unavailable},
+    {"UNBLOCKED force unblock", false, true, errc::unavailable},
     {"CLUSTERDOWN", false, true, errc::unavailable},
     {"NOREPLICAS Not enough", false, true, errc::unavailable},
     {"MISCONF Redis is", false, true, errc::unavailable},

@@ -10,7 +10,30 @@ class redis_replica_wait : public replicated_transport {
     const std::lock_guard guard(reactor.mutex());
     return one.read_status().trouble.text;
   }
+  // The answer to WAIT shows that the server has become a replica.
+  void expect_another_server_after(const std::string& error) {
+    have_both();
+    send();
+    net.reply(0, "+OK\r\n");
+    net.received(1);
+    net.reply(1, ":0\r\n-" + error + "\r\n");
+    net.time.advance(1s);
+    EXPECT_GT(net.lines.size(), 2u);
+    EXPECT_EQ(a.take_log().find("=OK"), std::string::npos) << "a replica's answer counts";
+    const std::lock_guard guard(reactor.mutex());
+    EXPECT_FALSE(one.why_not_open(false).code) << "it may pass";
+  }
 };
+
+TEST_F(redis_replica_wait, a_server_that_became_a_replica_during_a_question_is_left) {
+  expect_another_server_after(
+      "UNBLOCKED force unblock from blocking operation, instance state changed (master -> "
+      "replica?)");
+}
+
+TEST_F(redis_replica_wait, a_server_that_is_a_replica_when_it_is_asked_is_left) {
+  expect_another_server_after("ERR WAIT cannot be used with replica instances. Please also note");
+}
 
 TEST_F(redis_replica_wait, a_client_is_open_once_the_replicas_can_be_asked) {
   open(lane::commands);
