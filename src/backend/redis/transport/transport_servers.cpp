@@ -126,9 +126,9 @@ void transport::follow_commands(time_point now, event_queue& events) {
   for (connection* c : {&messages_, &renewals_}) {
     // One that was accepted for the server before is not judged again when it becomes ready. One
     // that is being made to a server that was stopped would take the whole connect-timeout.
-    const bool is_judged =
-        c->is_ready() || (c->is_introduced() && !base::planted(base::mutant::greeted_lane_kept));
-    const bool is_new = c->is_down() || (!is_judged && !has_moved_);
+    const bool is_judged = c->is_ready() || ((c->is_introduced() || has_moved_) &&
+                                             !base::planted(base::mutant::greeted_lane_kept));
+    const bool is_new = c->is_down() || !is_judged;
     const bool stays = awaits_listener_ ? c->is_down() : is_new || c->server().is_same_process(led);
     if (!stays && !base::planted(base::mutant::lanes_at_two_servers))
       c->end({errc::unavailable, leads_on}, now, events);
