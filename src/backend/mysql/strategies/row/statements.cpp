@@ -23,7 +23,7 @@ constexpr std::string_view released = "'1970-01-01'";
 // change. An index on its end would change with each statement, and doubled the time of a grant.
 // Assignments are executed from left to right: the end is the new one.
 constexpr std::string_view hour_of_end = "last_hour=TIMESTAMPDIFF(HOUR,'1970-01-01',expires_at)";
-constexpr std::string_view is_held =
+constexpr std::string_view of_held_rows =
     "last_hour>=TIMESTAMPDIFF(HOUR,'1970-01-01',UTC_TIMESTAMP(6)) AND expires_at>UTC_TIMESTAMP(6)";
 
 std::string time_of_server() {
@@ -219,7 +219,7 @@ std::string statements::page_of_locks(std::string_view prefix, const sql_row& la
                                       std::int64_t limit) const {
   const std::string head = bound(concat({look_at_holders, "NULL,NULL,last_hour FROM ", table_,
                                          last.empty() ? "" : " FORCE INDEX (in_use)",
-                                         " WHERE name>=? AND name<? AND ", is_held}),
+                                         " WHERE name>=? AND name<? AND ", of_held_rows}),
                                  {prefix, after_all_with(prefix)});
   std::string after;
   if (!last.empty()) {
