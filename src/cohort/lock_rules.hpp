@@ -22,9 +22,9 @@ struct lock_rules {  // common to all cohorts of a client whose locks are in one
   environment* env = nullptr;
   counters* counts = nullptr;            // null: metrics are off
   base::recording* recording = nullptr;  // null: no events are recorded
-  std::uint32_t turns() const noexcept { return options.turns.value_or(can.turns); }
-
   std::uint32_t phase = 0;  // random per client, so that clients do not all renew at the same time
+
+  std::uint32_t turns() const noexcept { return options.turns.value_or(can.turns); }
 };
 
 }  // namespace holdfast::cohort

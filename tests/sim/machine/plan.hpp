@@ -1,6 +1,7 @@
 // The parts of a schedule: everything but the random numbers that are drawn while it runs.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -150,5 +151,15 @@ enum class server_kind : unsigned char { redis, ensemble };
 plan draw(std::uint64_t seed, flavour, server_kind = server_kind::redis);
 flavour flavour_of(std::uint64_t seed);  // eight of ten are of any
 plan draw(std::uint64_t seed);
+
+class dice;
+// For servers that change their roles or places.
+// A ttl that is long beside the time in which a client changes servers or repeats requests, and
+// delays that are short.
+void draw_long_ttl(plan&, dice&);
+// Users that hold locks for several ttl, in a time of trouble that lasts for some more.
+void draw_long_use(plan&, dice&);
+// In four of ten plans, one to three troubles of these kinds beside the changes.
+void draw_others(plan&, dice&, std::span<const trouble> kinds);
 
 }  // namespace holdfast::sim

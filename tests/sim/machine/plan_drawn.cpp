@@ -293,9 +293,34 @@ plan draw(std::uint64_t seed, flavour how, server_kind server) {
   if (how == flavour::any) draw_fragments(p);
   if (how == flavour::any) draw_resync(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
-  std::stable_sort(p.faults.begin(), p.faults.end(),
-                   [](const fault& x, const fault& y) { return x.at < y.at; });
+  std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;
+}
+
+void draw_long_ttl(plan& p, dice& d) {
+  constexpr milliseconds ttls[] = {500ms, 1s, 2s, 4s};
+  p.ttl = ttls[d.below(std::size(ttls))];
+  p.delay_max = std::min<moment>(p.delay_max, 5ms);
+  p.delay_min = std::min(p.delay_min, p.delay_max);
+  p.op_timeout = std::max(p.op_timeout, p.ttl / 2);
+}
+
+void draw_long_use(plan& p, dice& d) {
+  p.hold_max = p.ttl * d.between(1, 3);
+  p.think_max = p.ttl * d.between(0, 1) + 1ms;
+  p.rounds = d.between(2, 4);
+  p.troubled = p.ttl * d.between(3, 6);
+}
+
+void draw_others(plan& p, dice& d, std::span<const trouble> kinds) {
+  for (int n = d.chance(0.6) ? 0 : d.between(1, 3); n > 0; --n) {
+    fault f;
+    f.what = kinds[d.below(kinds.size())];
+    f.at = d.between(0ns, p.troubled);
+    f.lasts = d.between(1ms, p.ttl);
+    f.whom = static_cast<std::uint32_t>(d.below(static_cast<std::uint64_t>(p.clients)));
+    p.faults.push_back(f);
+  }
 }
 
 flavour flavour_of(std::uint64_t seed) {

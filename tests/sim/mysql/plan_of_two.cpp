@@ -7,7 +7,6 @@
 //   name_follows  so long no server takes writes
 //   lasts         from the promotion until the former primary is a replica
 #include <algorithm>
-#include <utility>
 
 #include "tests/sim/machine/dice.hpp"
 #include "tests/sim/mysql/strategies.hpp"
@@ -20,18 +19,13 @@ namespace {
 
 // Leases that are long beside the time that a promotion takes a client.
 void draw_leases_of_primary(plan& p, const played_strategy& s, dice& d) {
-  constexpr std::chrono::milliseconds ttls[] = {500ms, 1s, 2s, 4s};
-  p.delay_max = std::min<moment>(p.delay_max, 5ms);
+  draw_long_ttl(p, d);
   p.delay_min = std::min(p.delay_min, p.delay_max / 2);
   const auto trip =
       std::chrono::ceil<std::chrono::milliseconds>(p.delay_max * (p.slow_share > 0 ? 10 : 1));
-  p.ttl = std::max(ttls[d.below(std::size(ttls))], trip * 24);
+  p.ttl = std::max(p.ttl, trip * 24);
   if (s.is_of_connections()) p.ttl = std::chrono::ceil<std::chrono::seconds>(p.ttl);
   p.op_timeout = std::max(p.op_timeout, p.ttl / 2);
-  p.hold_max = p.ttl * d.between(1, 3);
-  p.think_max = p.ttl * d.between(0, 1) + 1ms;
-  p.rounds = d.between(2, 4);
-  p.troubled = p.ttl * d.between(3, 6);
 }
 
 fault promotion_by_hand(const plan& p, dice& d) {
@@ -57,38 +51,27 @@ void draw_promotions(plan& p, dice& d) {
   }
 }
 
-void draw_troubles_beside(plan& p, dice& d) {
-  constexpr trouble kinds[] = {trouble::pause,        trouble::crash,  trouble::cut,
-                               trouble::stall,        trouble::refuse, trouble::black_hole,
-                               trouble::server_pause, trouble::restart};
-  for (int n = d.chance(0.6) ? 0 : d.between(1, 3); n > 0; --n) {
-    fault f;
-    f.what = kinds[d.below(std::size(kinds))];
-    f.at = d.between(0ns, p.troubled);
-    f.lasts = d.between(1ms, p.ttl);
-    f.whom = static_cast<std::uint32_t>(d.below(static_cast<std::uint64_t>(p.clients)));
-    p.faults.push_back(f);
-  }
-}
-
 }  // namespace
 
 // In one of ten nothing happens.
 plan draw_of_two(std::uint64_t seed, const played_strategy& s) {
+  constexpr trouble others[] = {trouble::pause,        trouble::crash,  trouble::cut,
+                                trouble::stall,        trouble::refuse, trouble::black_hole,
+                                trouble::server_pause, trouble::restart};
   plan p = draw(seed, flavour::calm, s);
   dice d(seed ^ 0x7265706c696361);
   p.servers = 2;
   draw_leases_of_primary(p, s, d);
+  draw_long_use(p, d);
   if (d.chance(0.1)) return p;
   draw_promotions(p, d);
-  draw_troubles_beside(p, d);
+  draw_others(p, d, others);
   if (d.chance(0.25)) p.deadlock_share = d.share() / 50;
   for (const fault& f : p.faults) {
     const bool promotes = f.what == trouble::promoted;
     p.troubled = std::max(p.troubled, promotes ? end_of_promotion(f) : f.at + f.lasts + 1ms);
   }
-  std::stable_sort(p.faults.begin(), p.faults.end(),
-                   [](const fault& x, const fault& y) { return x.at < y.at; });
+  std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;
 }
 

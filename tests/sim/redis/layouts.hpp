@@ -38,9 +38,6 @@ std::vector<std::string_view> played_layouts();
 // draw(), and what the layout cannot do is left out of the plan. For the usual layout it is draw().
 plan draw(std::uint64_t seed, const played_layout&);
 plan draw(std::uint64_t seed, flavour, const played_layout&);
-// A ttl that is long beside the time in which a client changes servers or repeats requests, and
-// delays that are short.
-void draw_long_ttl(plan&, dice&);
 // For two servers behind one name, whose roles change.
 plan draw_of_two(std::uint64_t seed, const played_layout&);
 // For the usual layout in a cluster of so many masters, whose slots move.

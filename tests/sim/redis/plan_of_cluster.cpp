@@ -20,12 +20,12 @@ void draw_leases_of_cluster(plan& p, dice& d) {
   p.troubled = p.ttl * d.between(3, 6);
 }
 
-fault in_cluster(const plan& p, dice& d, trouble what, std::uint64_t whom) {
+fault moved_slot(const plan& p, dice& d) {
   fault f;
-  f.what = what;
+  f.what = trouble::slot_moved;
   f.at = d.between(0ns, p.troubled);
   f.lasts = d.between(1ms, p.ttl);
-  f.whom = static_cast<std::uint32_t>(d.below(whom));
+  f.whom = static_cast<std::uint32_t>(d.below(static_cast<std::uint64_t>(p.locks)));
   return f;
 }
 
@@ -40,17 +40,14 @@ plan draw_of_cluster(std::uint64_t seed, int masters) {
   dice d(seed ^ 0x636c7573746572);
   p.masters = masters;
   draw_leases_of_cluster(p, d);
-  const auto clients = static_cast<std::uint64_t>(p.clients);
   for (int n = d.between(1, 5); n > 0; --n) {
-    p.faults.push_back(in_cluster(p, d, trouble::slot_moved, static_cast<std::uint64_t>(p.locks)));
+    p.faults.push_back(moved_slot(p, d));
     // Most often a slot moves within milliseconds.
     if (d.chance(0.6)) p.faults.back().lasts = d.between(1ms, 50ms);
   }
-  for (int n = d.chance(0.6) ? 0 : d.between(1, 3); n > 0; --n)
-    p.faults.push_back(in_cluster(p, d, others[d.below(std::size(others))], clients));
+  draw_others(p, d, others);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts + 1ms);
-  std::stable_sort(p.faults.begin(), p.faults.end(),
-                   [](const fault& x, const fault& y) { return x.at < y.at; });
+  std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;
 }
 

@@ -9,23 +9,7 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-void draw_long_ttl(plan& p, dice& d) {
-  constexpr std::chrono::milliseconds ttls[] = {500ms, 1s, 2s, 4s};
-  p.ttl = ttls[d.below(std::size(ttls))];
-  p.delay_max = std::min<moment>(p.delay_max, 5ms);
-  p.delay_min = std::min(p.delay_min, p.delay_max);
-  p.op_timeout = std::max(p.op_timeout, p.ttl / 2);
-}
-
 namespace {
-
-void draw_long_leases(plan& p, dice& d) {
-  draw_long_ttl(p, d);
-  p.hold_max = p.ttl * d.between(1, 3);
-  p.think_max = p.ttl * d.between(0, 1) + 1ms;
-  p.rounds = d.between(2, 4);
-  p.troubled = p.ttl * d.between(3, 6);
-}
 
 fault::share some_share(dice& d) { return static_cast<fault::share>(d.below(3)); }
 
@@ -84,33 +68,22 @@ void draw_changes(plan& p, dice& d) {
   }
 }
 
-void draw_others(plan& p, dice& d) {
-  constexpr trouble kinds[] = {trouble::pause,        trouble::crash,        trouble::cut,
-                               trouble::stall,        trouble::black_hole,   trouble::refuse,
-                               trouble::server_pause, trouble::script_flush, trouble::restart,
-                               trouble::down};
-  for (int n = d.chance(0.6) ? 0 : d.between(1, 3); n > 0; --n) {
-    fault f;
-    f.what = kinds[d.below(std::size(kinds))];
-    f.at = d.between(0ns, p.troubled);
-    f.lasts = d.between(1ms, p.ttl);
-    f.whom = static_cast<std::uint32_t>(d.below(static_cast<std::uint64_t>(p.clients)));
-    p.faults.push_back(f);
-  }
-}
-
 }  // namespace
 
 plan draw_of_two(std::uint64_t seed, const played_layout& l) {
+  constexpr trouble others[] = {trouble::pause,        trouble::crash,        trouble::cut,
+                                trouble::stall,        trouble::black_hole,   trouble::refuse,
+                                trouble::server_pause, trouble::script_flush, trouble::restart,
+                                trouble::down};
   plan p = draw(seed, flavour::calm, l);
   dice d(seed ^ 0x7365727665727332);
   p.servers = 2;
-  draw_long_leases(p, d);
+  draw_long_ttl(p, d);
+  draw_long_use(p, d);
   draw_changes(p, d);
-  draw_others(p, d);
+  draw_others(p, d, others);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, end_of(f) + 1ms);
-  std::stable_sort(p.faults.begin(), p.faults.end(),
-                   [](const fault& x, const fault& y) { return x.at < y.at; });
+  std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;
 }
 

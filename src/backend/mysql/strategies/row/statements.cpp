@@ -22,7 +22,7 @@ constexpr std::string_view released = "'1970-01-01'";
 // Lists of locks are read by an index on the hour in which a lease ends, which a release does not
 // change. An index on its end would change with each statement, and doubled the time of a grant.
 // Assignments are executed from left to right: the end is the new one.
-constexpr std::string_view hour_of_end = "last_hour=TIMESTAMPDIFF(HOUR,'1970-01-01',expires_at)";
+constexpr std::string_view set_hour = ",last_hour=TIMESTAMPDIFF(HOUR,'1970-01-01',expires_at)";
 constexpr std::string_view of_held_rows =
     "last_hour>=TIMESTAMPDIFF(HOUR,'1970-01-01',UTC_TIMESTAMP(6)) AND expires_at>UTC_TIMESTAMP(6)";
 
@@ -91,8 +91,8 @@ std::string statements::take(const lock_request& r) const {
   const std::string text =
       concat({grant(),
               "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
-              "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,",
-              hour_of_end, " WHERE name=?", checks_members ? " AND has_members=0" : "",
+              "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND",
+              set_hour, " WHERE name=?", checks_members ? " AND has_members=0" : "",
               checks_expiry ? " AND (expires_at<=" + time_of_server() + " OR owner=?)" : ""});
   return bound(text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner});
 }
@@ -100,8 +100,8 @@ std::string statements::take(const lock_request& r) const {
 std::string statements::take_locked(const lock_request& r) const {
   return bound(concat({grant(),
                        "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
-                       "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,",
-                       hour_of_end, ",has_members=0 WHERE name=?"}),
+                       "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND",
+                       set_hour, ",has_members=0 WHERE name=?"}),
                {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name});
 }
 
@@ -170,8 +170,8 @@ std::string statements::renew_all(std::span<const std::string_view> names,
   const bool compares = !planted(mutant::renew_without_owner);
   const bool checks_expiry = of_members && !planted(mutant::expired_member_renewed);
   std::string text =
-      concat({"UPDATE ", of_members ? members_ : table_, " FORCE INDEX (PRIMARY) SET expires_at=",
-              extended(), of_members ? "" : ",", of_members ? "" : hour_of_end,
+      concat({"UPDATE ", of_members ? members_ : table_,
+              " FORCE INDEX (PRIMARY) SET expires_at=", extended(), of_members ? "" : set_hour,
               ",renewals=renewals+1 WHERE name IN (?", repeated(",?", names.size() - 1), ")",
               checks_expiry ? " AND expires_at>UTC_TIMESTAMP(6)" : ""});
   std::vector<sql_value> values{us(ttl)};
