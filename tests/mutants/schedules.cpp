@@ -157,7 +157,7 @@ constexpr killer_seed seeds[] = {
     {"demoted_holder_kept", 7, "for-update", 2},
     {"replica_grant_believed", 2, "named", 2},
     {"replica_grant_believed", 3, "for-update", 2},
-    {"former_primary_kept", 1, "row", 2},
+    {"former_primary_kept", 6, "row", 2},
     {"read_only_mysql_believed", 2, "row", 2},
     {"second_phase_missing", 1, "redlock"},
     {"late_vote_raised", 65, "redlock"},
