@@ -29,7 +29,7 @@ TEST_P(sim_mysql, all_promises_are_kept_when_clients_crash) {
 }
 
 TEST_P(sim_mysql, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
-  expect_all_well(600, flavour::any);
+  expect_all_well(1000, flavour::any);
 }
 
 // In these another client's transaction has locked the row of a lock, and its end is late.
