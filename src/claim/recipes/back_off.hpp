@@ -7,7 +7,7 @@
 
 namespace holdfast::claims {
 
-// `first` for the first time, and twice as long each time after; no more than `limit`.
+// Returns `first`, doubled `times` times, but no more than `limit`.
 constexpr base::duration doubled(base::duration first, unsigned times,
                                  base::duration limit) noexcept {
   return std::min(limit, first * (1 << std::min(times, 20u)));

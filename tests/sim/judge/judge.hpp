@@ -82,9 +82,9 @@ struct plan;
 // Of two servers behind one name the one counts that was promoted last, once the name has led to
 // it. Then the users of the other one may believe in their grants for the window that is stated in
 // docs/safety.md, and no longer; a client that was idle, from its next request on.
-// Of a primary and a replica of MariaDB the one that was promoted last counts at once. What its
-// locks lack may be believed for a lease, and what a connection to the former primary had, for the
-// idle timeout (docs/mysql-locks.md). The former primary grants nothing.
+// With a primary and a replica of MariaDB, the server that was promoted last counts at once. Users
+// may believe in grants that it lacks for the time of a lease, and in locks of connections to the
+// former primary for the idle timeout (docs/mysql-locks.md). The former primary grants nothing.
 // Where a lock is shared, or a semaphore:
 //   together | no reader holds with a writer, and no more permits are held than there are, by the
 //            | belief of the users and at the server.

@@ -227,7 +227,7 @@ void judge::judge_passing(lock_state& l, const std::string& owner_before, const 
 // A living claim that has the lock, or a part of it, with no user inside; or empty.
 std::string_view judge::idle_holder(const lock_state& l) const {
   const auto is_idle = [&](std::string_view id) {
-    // Its lease cannot be renewed: no other turn begins, and the lease runs out.
+    // While its lease cannot be renewed, no other turn begins, and the lease expires.
     const queued holder = seen_in_queue(id);
     const bool is_unrenewed = holder.of && holder.of->awaits_renewals();
     return !has_user_inside(l, id) && !holder.is_lost_or_excused && !is_unrenewed &&

@@ -67,7 +67,7 @@ enum class trouble : unsigned char {
   half_greetings,    // the server's first answer to a new connection ends in the middle
   clock_set,         // the server's clock is set forward by hours, and stays so
   writes_lost,       // the server's machine is killed, and starts later without its last writes
-  // Of two servers behind one name, or in one URL: of MariaDB `promoted` alone.
+  // Of two servers behind one name. Two servers of MariaDB, in one URL, have `promoted` alone.
   promoted,                // the replica is promoted, and the old master goes on as one
   failed_over,             // FAILOVER: the servers change their roles, and nothing is lost
   name_led_back,           // new connections reach the other server for a while
@@ -89,7 +89,7 @@ struct fault {
   moment lasts{};
   std::uint32_t whom = 0;  // of clients
   enum class role : unsigned char { any, commands, messages, renewals } of = role::any;
-  // Of two servers that change their roles. Those of MariaDB: mysql/plan_of_two.cpp.
+  // Where two servers change their roles; mysql/plan_of_two.cpp has the meanings for MariaDB.
   enum class share : unsigned char { none, some, all } cuts = share::none;  // old connections
   moment lost{};          // how long the replica had got nothing when it was promoted
   moment stops{};         // the old master, before the change and after it
@@ -133,9 +133,9 @@ struct plan {
 
   bool has(trouble) const noexcept;
   int count(trouble) const noexcept;
-  // There is no trouble but delays.
-  // Of Redis or MariaDB, each with data of its own; the servers of an ensemble have ticks.
+  // They are servers of Redis or MariaDB, each with its own data: those of an ensemble have ticks.
   bool has_two_servers_of_one_name() const noexcept { return servers == 2 && tick == moment{}; }
+  // There is no trouble but delays.
   bool is_quiet() const noexcept {
     return faults.empty() && !parts_wait && !kill_forbidden && deadlock_share == 0;
   }

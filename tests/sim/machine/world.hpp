@@ -82,7 +82,7 @@ class world {
   void cut_connections_to(int server, double share);
   int pipes_made() const noexcept { return pipes_; }
   bool has_connection_to(int server) const;
-  // Those that send requests to that server over a connection that was the n-th, or an earlier one.
+  // The clients that send requests to that server over pipe number `made_until` or an older one.
   std::vector<const machine*> clients_of(int server, int made_until) const;
   bool asks_other_server(machine&) const;  // than the one that leads
   // Whether all living clients have sent requests to it over connections made later than that.

@@ -136,7 +136,7 @@ void mysql_server::look_ahead() {
   moment at = moment::max();
   if (next != model_mariadb::never)
     at = std::max<moment>(world_.time.now(), std::chrono::microseconds(next + 1));
-  // What has come meanwhile is done first.
+  // The server first handles the statements that arrived while it stood still.
   if (stands()) at = world_.server_stands_until() + 1ms;
   if (at >= looks_at_) return;
   looks_at_ = at;

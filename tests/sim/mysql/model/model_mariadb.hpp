@@ -76,7 +76,7 @@ class model_mariadb {
   }
   void end_killed();  // connections: KILL does not wait for their end
 
-  // Of two servers.
+  // For a primary and its replica.
   void set_replica(bool is);  // read-only, even for what clients have begun
   // Users have no right READ ONLY ADMIN: a read-only server refuses SELECT ... FOR UPDATE.
   void restrict_users() noexcept { are_users_restricted_ = true; }

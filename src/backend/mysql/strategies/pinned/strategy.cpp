@@ -408,7 +408,7 @@ void strategy::beat(claim& c, time_point now, event_queue& events) {
   over_->tick_by(due > now ? due : doubt > now ? doubt : base::never);
 }
 
-// What it grants is granted again by the server that takes writes.
+// The server that takes writes may grant the same lock to another client.
 void strategy::leave_replica(claim& c, const reply_context& context) {
   over_->on_demoted(*c.connection, context.now);
   leave_connection(c, context);

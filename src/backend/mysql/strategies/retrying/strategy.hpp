@@ -27,7 +27,8 @@ inline constexpr claims::retrying_recipe::rules polling{.try_is_idempotent = tru
                                                         .share_max =
                                                             std::chrono::milliseconds{128}};
 
-// Of one client while another waits. A hand-over to the other costs two commits.
+// How many holders of one client may have a lock in a row while another client waits: a hand-over
+// to the other client costs two commits.
 inline constexpr std::uint32_t turns_in_a_row = 1024;
 
 class strategy : public mysql::strategy, public claims::store_defaults, private seam::unused_locks {

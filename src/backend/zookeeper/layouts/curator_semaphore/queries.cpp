@@ -13,7 +13,7 @@ std::string folder_in(const std::string& lock, std::string_view folder) {
   return lock + '/' + std::string(folder);
 }
 
-// The queue and the leases of each lock; what stands in the first lease of each holder.
+// Reads the queue and the leases of each lock, and the data in the first lease of each holder.
 class permits_query final : public holders_query {
  public:
   using holders_query::holders_query;
