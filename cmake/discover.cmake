@@ -87,7 +87,7 @@ foreach(line IN LISTS listing)
   add_test("${test}" "${program}" "--gtest_filter=${suite}${name}"
     --gtest_also_run_disabled_tests --gtest_brief=0)
   set_tests_properties("${test}" PROPERTIES LABELS "${case_labels}"
-    ENVIRONMENT "${environment}" TIMEOUT ${timeout} WORKING_DIRECTORY "${directory}"
+    ENVIRONMENT "${environment}" TIMEOUT ${timeout} WORKING_DIRECTORY "${directory}" COST ${cost}
     SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   if(busy AND "${shown_suite}${shown}" MATCHES "${busy}")
     set_tests_properties("${test}" PROPERTIES ${of_busy})

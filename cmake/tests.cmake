@@ -2,10 +2,11 @@
 set(holdfast_sanitizers asan tsan)
 
 # What ctest starts first (COST), as it knows no times in a fresh build: what computes, and beside
-# it what waits for long. Short tests fill the gaps, and the suite does not end with one test.
+# it what waits, the longest first. Short tests that compute come last: they fill each processor.
 set(holdfast_cost_busy 120)
 set(holdfast_cost_long 110)
 set(holdfast_cost_sanitized 100)
+set(holdfast_cost_waiting 50)
 # Of tests that compute all the time one runs on each processor (tests/suite says how many there
 # are), beside others that wait.
 set(holdfast_busy RESOURCE_GROUPS processors:1)
@@ -87,13 +88,14 @@ endfunction()
 
 # holdfast_add_tests(<target> DIR <folder> [LABELS <label>...] [RULES "<regex>=<label>"...]
 #                    [ENVIRONMENT <name=value>...] [FIXTURE <name>] [TIMEOUT <seconds>]
-#                    [BUSY <regex>] [LONG <regex>] [ALONE <regex>] [TOGETHER <regex>])
+#                    [BUSY <regex>] [LONG <regex>] [ALONE <regex>] [TOGETHER <regex>] [WAIT])
 # Each case of a gtest program is one ctest test, named <folder>.<suite>.<case> and labelled with
 # the folder, LABELS, and the label of each rule whose regex matches <suite>.<case>. The program is
 # asked for its cases when ctest starts. Most cases wait, and more of them run at a time than there
 # are processors; one whose <suite>.<case> matches BUSY computes all the time, see
-# holdfast_busy_tests(). Those that match LONG wait for long and start first; nothing else runs
-# beside one that matches ALONE.
+# holdfast_busy_tests(). Those that match LONG wait for long and start first; with WAIT all others
+# wait too, for servers and processes, and start next. Nothing else runs beside one that matches
+# ALONE.
 # Cases that match TOGETHER share something that is slow to make, a server of theirs: those with the
 # same suite and the same first group of the regex are one ctest test and one process.
 # (gtest_discover_tests keeps only one label of a list.)
@@ -102,11 +104,15 @@ function(holdfast_add_tests target)
   if(NOT TARGET ${target} OR CMAKE_CROSSCOMPILING)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY;LONG;ALONE;TOGETHER"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WAIT" "DIR;FIXTURE;TIMEOUT;BUSY;LONG;ALONE;TOGETHER"
     "LABELS;RULES;ENVIRONMENT")
   holdfast_turn_recorder_off(arg_ENVIRONMENT)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
+  endif()
+  set(cost 0)
+  if(arg_WAIT)
+    set(cost ${holdfast_cost_waiting})
   endif()
   set(labels ${arg_DIR} ${arg_LABELS})
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}_cases.cmake)
@@ -119,6 +125,7 @@ set(rules [==[${arg_RULES}]==])
 set(environment [==[${arg_ENVIRONMENT}]==])
 set(fixture [==[${arg_FIXTURE}]==])
 set(timeout ${arg_TIMEOUT})
+set(cost ${cost})
 set(busy [==[${arg_BUSY}]==])
 set(long [==[${arg_LONG}]==])
 set(alone [==[${arg_ALONE}]==])

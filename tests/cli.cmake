@@ -17,7 +17,7 @@ if(TARGET holdfast_cli)
   set(tested_parts drill_figures.cpp drill_route.cpp server_address.cpp)
   list(TRANSFORM tested_parts PREPEND ${PROJECT_SOURCE_DIR}/cli/)
   holdfast_test_program(cli_tests testkit cli/*.cpp ${tested_parts})
-  holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
+  holdfast_add_tests(cli_tests DIR cli WAIT TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
     "^(contention|kinds\\.|looking|signals|terminal)=file" "^drill=mission:G3"
     "^drill.*_(redis|zookeeper|mysql)$=long" "each_minute$=long" "^deadline=memory"
     "^explaining[.].*=mission:G3"

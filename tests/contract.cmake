@@ -21,7 +21,7 @@ set(codec_layouts lua setnx getset redisson_spin redisson_fair redlock)
 list(JOIN codec_layouts | codec_layout)
 
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
-holdfast_add_tests(contract_tests DIR contract TIMEOUT 300 LONG "b1[45]_"
+holdfast_add_tests(contract_tests DIR contract WAIT TIMEOUT 300 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules} "_ensemble_zookeeper$=long"
     "_((sentinel|cluster)(_redisson)?|shards)_redis$=long"
