@@ -114,7 +114,7 @@ std::string a_refused_transaction_puts_the_data_in_doubt() {
   {
     const std::lock_guard guard(s.reactor.mutex());
     s.one.write_commands([&](redis::request_writer& w) {
-      w.plain(1) << "EXEC";
+      w.plain("EXEC");
       w.expect(s.a, 2, s.net.now());
     });
   }

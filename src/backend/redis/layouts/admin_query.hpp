@@ -53,7 +53,7 @@ class admin_query : public reply_handler, protected claims::admin_query<T> {
   // False when there is no connection: nothing more is to be sent then.
   bool send(std::string&& bytes, time_point now, base::event_queue& events) {
     const auto write = [&](request_writer& w) {
-      if (asks_) command(w.out(), 1) << "ASKING";
+      if (asks_) w.plain("ASKING");
       w.out() += bytes;
       w.expect(*this, asks_ ? 2 : 1, now, attended::in_background);
     };
@@ -66,6 +66,13 @@ class admin_query : public reply_handler, protected claims::admin_query<T> {
     this->fail({errc::unavailable, over_->why_not()});
     if (awaited_ == 0) finish(events);
     return false;
+  }
+  // The same for the command of these words.
+  template <class... Words>
+  bool ask(time_point now, base::event_queue& events, const Words&... words) {
+    std::string bytes;
+    append_command(bytes, words...);
+    return send(std::move(bytes), now, events);
   }
   void finish(base::event_queue& events) {
     over_->reactor().count(-1, 0);

@@ -62,10 +62,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
   }
   void send_next(time_point now, base::event_queue& events) override {
     if (!scans_) return look(now, events);
-    std::string bytes;
-    command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << pattern_ << "COUNT"
-                      << "1000";
-    send(std::move(bytes), now, events);
+    ask(now, events, "SCAN", cursor_, "MATCH", pattern_, "COUNT", "1000");
   }
   void read(const value& v) override {
     if (!scans_) return read_holder(v);

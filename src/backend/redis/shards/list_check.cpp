@@ -38,14 +38,11 @@ class list_query final : public admin_query<std::string> {
 
  private:
   void send_next(time_point now, base::event_queue& events) override {
-    std::string bytes;
     if (writes_) {
-      command(bytes, 6) << "EVAL" << replace_list << std::int64_t{1} << key_ << known_
-                        << mine_.text();
+      ask(now, events, "EVAL", replace_list, std::int64_t{1}, key_, known_, mine_.text());
     } else {
-      command(bytes, 2) << "GET" << key_;
+      ask(now, events, "GET", key_);
     }
-    send(std::move(bytes), now, events);
   }
   void read(const value& v) override {
     if (writes_) {

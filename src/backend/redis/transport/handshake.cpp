@@ -29,55 +29,47 @@ void handshake::begin(std::string& out, base::time_point now) {
   if (!endpoint_.password.empty()) send_auth(out);
   if (endpoint_.database != 0) {
     awaited_.push_back(step::select);
-    command(out, 2) << "SELECT" << std::int64_t{endpoint_.database};
+    append_command(out, "SELECT", std::int64_t{endpoint_.database});
   }
   awaited_.push_back(step::name);
-  command(out, 3) << "CLIENT"
-                  << "SETNAME" << connection_names[static_cast<unsigned>(lane_)];
+  append_command(out, "CLIENT", "SETNAME", connection_names[static_cast<unsigned>(lane_)]);
   awaited_.push_back(step::id);
-  command(out, 2) << "CLIENT"
-                  << "ID";
+  append_command(out, "CLIENT", "ID");
   awaited_.push_back(step::own_end);
-  command(out, 2) << "CLIENT"
-                  << "INFO";
+  append_command(out, "CLIENT", "INFO");
   // Two requests: before Redis 7.0, INFO takes one section.
   awaited_.push_back(step::server);
-  command(out, 2) << "INFO"
-                  << "server";
+  append_command(out, "INFO", "server");
   awaited_.push_back(step::history);
-  command(out, 2) << "INFO"
-                  << "replication";
+  append_command(out, "INFO", "replication");
 }
 
 void handshake::send_auth(std::string& out) {
   awaited_.push_back(step::auth);
   if (endpoint_.user.empty()) {
-    command(out, 2) << "AUTH" << endpoint_.password;
+    append_command(out, "AUTH", endpoint_.password);
   } else {
-    command(out, 3) << "AUTH" << endpoint_.user << endpoint_.password;
+    append_command(out, "AUTH", endpoint_.user, endpoint_.password);
   }
 }
 
 void handshake::send_kill(std::string& out, std::int64_t id) {
   awaited_.push_back(step::kill);
   killed_.push_back(id);
-  command(out, 4) << "CLIENT"
-                  << "KILL"
-                  << "ID" << id;
+  append_command(out, "CLIENT", "KILL", "ID", id);
 }
 
 // Requests the role of a server, and the proof that it is the right one, without INFO.
 void handshake::ask_without_info(std::string& out) {
   if (server_.role == server_role::unknown) {
     awaited_.push_back(step::role);
-    command(out, 2) << "HELLO"
-                    << "2";
+    append_command(out, "HELLO", "2");
   }
   const bool is_listening = lane_ == lane::commands || lane_ == lane::messages;
   if (is_listening || channels_.own().empty()) return;
   awaited_.push_back(step::listener);
   published_to_ = channels_.own();
-  command(out, 3) << "PUBLISH" << published_to_ << "0";
+  append_command(out, "PUBLISH", published_to_, "0");
 }
 
 handshake::outcome handshake::on_reply(const value& v, std::string& out, base::time_point now) {
@@ -147,11 +139,11 @@ handshake::outcome handshake::go_on(std::string& out, base::time_point now) {
   if (lane_ == lane::messages) {
     if (!channels_.own().empty()) {
       awaited_.push_back(step::own);
-      command(out, 2) << "SUBSCRIBE" << channels_.own();
+      append_command(out, "SUBSCRIBE", channels_.own());
     }
     channels_.request_missing_plain([&](std::string_view channel) {
       awaited_.push_back(step::subscribe);
-      command(out, 2) << "SUBSCRIBE" << channel;
+      append_command(out, "SUBSCRIBE", channel);
     });
   }
   return outcome_of_step();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backend/redis/server_time.hpp"
 #include "backend/redis/transport/error_text.hpp"
 #include "base/mutant.hpp"
 
@@ -79,11 +80,10 @@ void replica_wait::ask(time_point now) {
   std::string& out = line_.out();
   std::uint32_t replies = 1;
   if (!planted(mutant::idle_wait_believed)) {
-    command(out, 3) << "PUBLISH" << waiting_channel << "0";
+    append_command(out, "PUBLISH", waiting_channel, "0");
     ++replies;
   }
-  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(endpoint_.op_timeout / 8);
-  command(out, 3) << "WAIT" << static_cast<std::int64_t>(count_) << std::int64_t{limit.count()};
+  append_command(out, "WAIT", static_cast<std::int64_t>(count_), in_ms(endpoint_.op_timeout / 8));
   line_.expect(*reply_, replies, now, attended::in_background);
 }
 

@@ -23,7 +23,10 @@ class command_writer {
   command_writer(std::string& out, script_cache& scripts) noexcept : out_(out), scripts_(scripts) {}
 
   std::string& out() noexcept { return out_; }
-  command plain(std::size_t arguments) { return command(out_, arguments); }
+  template <class... Words>
+  void plain(const Words&... words) {
+    append_command(out_, words...);
+  }
   // EVALSHA, or EVAL where the server is known not to have it. The keys and arguments follow.
   command call(const script& s, std::size_t keys, std::size_t arguments) {
     called_ = scripts_.place_of(s);

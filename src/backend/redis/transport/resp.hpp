@@ -35,6 +35,13 @@ class command {
   std::string& out_;
 };
 
+// Appends the command of these words.
+template <class... Words>
+void append_command(std::string& out, const Words&... words) {
+  command c(out, sizeof...(words));
+  ((c << words), ...);
+}
+
 // One reply, valid until the next is read. Nothing is allocated for one once the reader has read a
 // few of its size.
 class value {

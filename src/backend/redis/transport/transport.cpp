@@ -285,31 +285,24 @@ failure transport::why_not_open(bool is_overdue) const {
 }
 
 void transport::load_script(const script& s, time_point now) {
-  submit(*ignored_, now, [&](request_writer& w) {
-    command(w.out(), 3) << "SCRIPT"
-                        << "LOAD" << s.text;
-  });
+  submit(*ignored_, now, [&](request_writer& w) { w.plain("SCRIPT", "LOAD", s.text); });
 }
 
 void transport::check_eviction(time_point now) {
-  submit(*memory_reply_, now, [](request_writer& w) {
-    command(w.out(), 2) << "INFO"
-                        << "memory";
-  });
+  submit(*memory_reply_, now, [](request_writer& w) { w.plain("INFO", "memory"); });
 }
 
 void transport::want_sample(duration age_max, time_point now) {
   probe_messages(now);
   if (is_sampling_ || clock_.is_fresh(now, age_max)) return;
-  is_sampling_ =
-      submit(*clock_reply_, now, [](request_writer& w) { command(w.out(), 1) << "TIME"; });
+  is_sampling_ = submit(*clock_reply_, now, [](request_writer& w) { w.plain("TIME"); });
 }
 
 // A dead connection for messages is found out by the question that it does not answer.
 void transport::probe_messages(time_point now) {
   if (!messages_.is_ready() || now - probed_ < endpoint_.op_timeout / 4) return;
   probed_ = now;
-  command(messages_.out(), 1) << "PING";
+  append_command(messages_.out(), "PING");
   messages_.expect(*ignored_, 1, now, attended::in_background);
 }
 
@@ -318,7 +311,7 @@ void transport::verify_others(const connection& lost, time_point now) {
   for (connection* c : lanes()) {
     if (c == &lost || !c->is_ready() || reach_.is_asked(c->purpose())) continue;
     reach_.on_asked(c->purpose());
-    command(c->out(), 1) << "PING";
+    append_command(c->out(), "PING");
     c->expect(*proofs_[static_cast<unsigned>(c->purpose())], 1, now, attended::in_background);
     c->purpose() == lane::renewals ? reactor_.request_flush_of_own_loop(true) : tick_by(now);
   }
@@ -364,8 +357,7 @@ std::unique_ptr<subscription> transport::subscribe(std::string_view channel, mes
 
 void transport::request_subscriptions(time_point now) {
   subscriptions_.request_missing([&](std::string_view channel) {
-    const std::string_view verb = is_sharded(channel) ? "SSUBSCRIBE" : "SUBSCRIBE";
-    command(messages_.out(), 2) << verb << channel;
+    append_command(messages_.out(), is_sharded(channel) ? "SSUBSCRIBE" : "SUBSCRIBE", channel);
     messages_.expect(*subscribe_reply_, 1, now, attended::in_background);
   });
 }
@@ -394,13 +386,13 @@ void transport::drop_unused_subscriptions(time_point now) {
   subscriptions_.drop_unused(now, [&](std::string_view channel) {
     if (!messages_.is_ready()) return;
     if (is_sharded(channel)) {
-      command(messages_.out(), 2) << "SUNSUBSCRIBE" << channel;
-      command(messages_.out(), 1) << "PING";
+      append_command(messages_.out(), "SUNSUBSCRIBE", channel);
+      append_command(messages_.out(), "PING");
       unsubscribe_reply_->expect_end_of(channel);
       messages_.expect(*unsubscribe_reply_, 1, now, attended::in_background);
       return;
     }
-    command(messages_.out(), 2) << "UNSUBSCRIBE" << channel;
+    append_command(messages_.out(), "UNSUBSCRIBE", channel);
     messages_.expect(*ignored_, 1, now, attended::in_background);
   });
   tick_by(subscriptions_.next_drop());

@@ -143,9 +143,8 @@ bool transport::await_count(time_point now) {
   if (!awaits_listener_ || !commands_.is_ready()) return awaits_listener_;
   if (subscriptions_.own().empty()) return follow_messages(now), false;
   ++awaited_counts_;
-  return submit(count_reply_, now, [&](request_writer& w) {
-    command(w.out(), 3) << "PUBLISH" << subscriptions_.own() << "0";
-  });
+  return submit(count_reply_, now,
+                [&](request_writer& w) { w.plain("PUBLISH", subscriptions_.own(), "0"); });
 }
 
 // A count that was requested for an earlier connection for messages shows nothing of this one.
@@ -217,10 +216,7 @@ void transport::on_probed(const server_identity& s, time_point now, event_queue&
 void transport::ask_again(const server_identity& stranger, time_point now) {
   if (!lineage_.leader().is_known() || base::planted(base::mutant::own_history_not_asked)) return;
   stranger_ = stranger;
-  submit(history_reply_, now, [](request_writer& w) {
-    command(w.out(), 2) << "INFO"
-                        << "replication";
-  });
+  submit(history_reply_, now, [](request_writer& w) { w.plain("INFO", "replication"); });
   tick_by(now);
 }
 

@@ -85,11 +85,11 @@ duration codec::rest_of(std::string_view stamp, std::chrono::microseconds wall) 
 void codec::append(command_writer& out, operation op, const lock_request& r) const {
   const bool leaves = op == operation::release || op == operation::withdraw;
   if (leaves && r.step > 0) {
-    out.plain(2) << "DEL" << r.key;
+    out.plain("DEL", r.key);
   } else if (leaves || op == operation::resolve || r.step == 1) {
-    out.plain(2) << "GET" << r.key;
+    out.plain("GET", r.key);
   } else {
-    out.plain(3) << (r.step == 0 ? "SETNX" : "GETSET") << r.key << r.owner;
+    out.plain(r.step == 0 ? "SETNX" : "GETSET", r.key, r.owner);
   }
 }
 

@@ -24,7 +24,7 @@ class redlock_node::question final : public reply_handler {
     why_ = {};
     reported_ = {};
     reported_.asked_at = now;
-    home_.over_.submit(*this, now, [](request_writer& w) { w.plain(1) << "INFO"; });
+    home_.over_.submit(*this, now, [](request_writer& w) { w.plain("INFO"); });
     query_record(now);
   }
 
@@ -37,10 +37,7 @@ class redlock_node::question final : public reply_handler {
   void query_statistics(time_point now) {
     ++awaited_;
     asks_statistics_ = true;
-    home_.over_.submit(*this, now, [](request_writer& w) {
-      w.plain(2) << "INFO"
-                 << "commandstats";
-    });
+    home_.over_.submit(*this, now, [](request_writer& w) { w.plain("INFO", "commandstats"); });
   }
   void on_reply(const value& v, const reply_context& c) override {
     if (v.is(value::kind::error)) {

@@ -66,11 +66,11 @@ codec::part codec::part_of(operation op, std::uint8_t step) const noexcept {
 
 void codec::append(command_writer& out, operation op, const lock_request& r) const {
   switch (part_of(op, r.step)) {
-    case part::exists: out.plain(2) << "EXISTS" << r.key; return;
-    case part::set: out.plain(3) << "SETNX" << r.key << r.owner; return;
-    case part::expire: out.plain(3) << "PEXPIRE" << r.key << in_ms(r.ttl); return;
-    case part::get: out.plain(2) << "GET" << r.key; return;
-    case part::del: out.plain(2) << "DEL" << r.key; return;
+    case part::exists: return out.plain("EXISTS", r.key);
+    case part::set: return out.plain("SETNX", r.key, r.owner);
+    case part::expire: return out.plain("PEXPIRE", r.key, in_ms(r.ttl));
+    case part::get: return out.plain("GET", r.key);
+    case part::del: return out.plain("DEL", r.key);
   }
 }
 
@@ -101,13 +101,13 @@ retrying_reply codec::read(const value& v, const lock_request& r, retrying_reply
 }
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  out.plain(1) << "MULTI";
+  out.plain("MULTI");
   for (const lock_request& r : all) {
-    out.plain(2) << "GET" << r.key;
-    out.plain(3) << "PEXPIRE" << r.key << in_ms(r.ttl);
-    out.plain(2) << "ECHO" << r.owner;  // so that the reply has what it is compared with
+    out.plain("GET", r.key);
+    out.plain("PEXPIRE", r.key, in_ms(r.ttl));
+    out.plain("ECHO", r.owner);  // so that the reply has what it is compared with
   }
-  out.plain(1) << "EXEC";
+  out.plain("EXEC");
 }
 
 std::uint32_t codec::renewal_replies(std::size_t locks) const noexcept {

@@ -46,9 +46,8 @@ server_time time_in(const value& v) noexcept { return server_time_of(v.integer()
 void append_try_locks(std::string& out, std::span<const lock_arguments> all) {
   out += "*1\r\n$5\r\nMULTI\r\n";
   for (const lock_arguments& a : all) {
-    command(out, 6) << "SET" << a.lock << a.owner << "NX"
-                    << "PX" << in_ms(a.ttl);
-    command(out, 2) << "INCR" << a.counter;
+    append_command(out, "SET", a.lock, a.owner, "NX", "PX", in_ms(a.ttl));
+    append_command(out, "INCR", a.counter);
   }
   out += "*1\r\n$4\r\nEXEC\r\n";
 }
@@ -103,10 +102,9 @@ void append_release_with_successor(command_writer& out, const lock_arguments& a)
 void append_request(command_writer& out, operation op, const lock_arguments& a) {
   switch (op) {
     case operation::lock_or_queue: return append_lock_or_queue(out, a);
-    case operation::peek_kind: out.plain(2) << "GET" << a.lock; return;
+    case operation::peek_kind: return out.plain("GET", a.lock);
     case operation::check_waiters:
-      out.plain(2) << "EXISTS" << side_key{tag_of(a.lock), a.lock, 'q'};
-      return;
+      return out.plain("EXISTS", side_key{tag_of(a.lock), a.lock, 'q'});
     case operation::downgrade: {
       const std::string writer = "hf1:" + std::string(a.owner.substr(4));
       lock_script(out, scripts::downgrade, a, 2) << writer << a.number << a.stamp;
@@ -148,9 +146,8 @@ void append_raise_counter(std::string& out, std::string_view counter, std::int64
 }
 
 void append_guarded_write(std::string& out, const guarded_write& w) {
-  command(out, 9) << "EVAL" << scripts::guarded_write.text << std::int64_t{2}
-                  << side_key{tag_of(w.key), w.key, 'g'} << w.key << w.mode << w.token << w.owner
-                  << w.value;
+  append_command(out, "EVAL", scripts::guarded_write.text, std::int64_t{2},
+                 side_key{tag_of(w.key), w.key, 'g'}, w.key, w.mode, w.token, w.owner, w.value);
 }
 
 void append_renewals(command_writer& out, std::span<const renewal_arguments> all, bool of_members) {

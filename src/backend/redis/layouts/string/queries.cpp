@@ -51,10 +51,7 @@ class inspection final : public admin_query<std::vector<holder>> {
   }
   void send_next(time_point now, event_queue& events) override {
     if (question_ == question::locks) return ask_locks(now, events);
-    std::string bytes;
-    command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
-                      << "1000";
-    send(std::move(bytes), now, events);
+    ask(now, events, "SCAN", cursor_, "MATCH", side_keys_pattern, "COUNT", "1000");
   }
 
   // A key of another type is not a lock: a query for this one name reports it, since acquires are
@@ -98,27 +95,14 @@ class inspection final : public admin_query<std::vector<holder>> {
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
     if (names_.empty()) return finish(events);
-    if (!send_one(now, events, [](std::string& out) { command(out, 1) << "TIME"; })) return;
+    if (!ask(now, events, "TIME")) return;
     for (const std::string& k : names_) {
       const std::string_view tag = tag_of(k);
-      send_one(now, events, [&](std::string& out) { command(out, 2) << "GET" << k; });
-      send_one(now, events, [&](std::string& out) { command(out, 2) << "PTTL" << k; });
-      send_one(now, events, [&](std::string& o) {
-        command(o, 2) << "ZCARD" << side_key{tag, k, 'q'};
-      });
-      send_one(now, events, [&](std::string& out) {
-        command(out, 5) << "ZRANGE" << side_key{tag, k, 'r'} << "0"
-                        << "-1"
-                        << "WITHSCORES";
-      });
+      ask(now, events, "GET", k);
+      ask(now, events, "PTTL", k);
+      ask(now, events, "ZCARD", side_key{tag, k, 'q'});
+      ask(now, events, "ZRANGE", side_key{tag, k, 'r'}, "0", "-1", "WITHSCORES");
     }
-  }
-
-  template <class Write>
-  bool send_one(time_point now, event_queue& events, Write write) {
-    std::string bytes;
-    write(bytes);
-    return send(std::move(bytes), now, events);
   }
 
   void part_of_lock(const value& v) {
@@ -180,10 +164,7 @@ class inspection final : public admin_query<std::vector<holder>> {
     if (result.empty()) return finish(events);
     for (const holder& h : result) {
       const std::string k = key_prefix_ + h.name;
-      const side_key notes{tag_of(k), k, 'm'};
-      if (!send_one(now, events,
-                    [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; }))
-        return;
+      if (!ask(now, events, "HGET", side_key{tag_of(k), k, 'm'}, h.owner)) return;
     }
   }
 

@@ -41,8 +41,7 @@ void cluster_link::ask(time_point now) {
     return asks_.open(now);
   }
   if (std::exchange(is_asking_, true)) return;
-  command(asks_.out(), 2) << "CLUSTER"
-                          << "NODES";
+  append_command(asks_.out(), "CLUSTER", "NODES");
   asks_.expect(*reply_, 1, now, attended::in_background);
   reactor_.request_flush_of_own_loop(true);
 }

@@ -111,26 +111,13 @@ void sentinel_link::ask(time_point now) {
 void sentinel_link::request(question q, time_point now) {
   std::string& out = asks_.out();
   switch (q) {
-    case question::id:
-      command(out, 2) << "SENTINEL"
-                      << "MYID";
-      break;
-    case question::masters: command(out, 1) << "ROLE"; break;
-    case question::others:
-      command(out, 3) << "SENTINEL"
-                      << "SENTINELS" << name_;
-      break;
-    case question::replicas:
-      command(out, 3) << "SENTINEL"
-                      << "REPLICAS" << name_;
-      break;
-    case question::epoch:
-      command(out, 3) << "SENTINEL"
-                      << "MASTER" << name_;
-      break;
+    case question::id: append_command(out, "SENTINEL", "MYID"); break;
+    case question::masters: append_command(out, "ROLE"); break;
+    case question::others: append_command(out, "SENTINEL", "SENTINELS", name_); break;
+    case question::replicas: append_command(out, "SENTINEL", "REPLICAS", name_); break;
+    case question::epoch: append_command(out, "SENTINEL", "MASTER", name_); break;
     case question::master:
-      command(out, 3) << "SENTINEL"
-                      << "GET-MASTER-ADDR-BY-NAME" << name_;
+      append_command(out, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", name_);
       break;
   }
   asks_.expect(*replies_[static_cast<std::size_t>(q)], 1, now, attended::in_background);

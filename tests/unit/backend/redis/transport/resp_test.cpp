@@ -88,6 +88,12 @@ TEST(redis_resp, a_command_has_the_length_of_each_argument) {
   EXPECT_EQ(out, "*1\r\n$5\r\n{job}\r\n");
 }
 
+TEST(redis_resp, a_command_of_words_counts_them) {
+  std::string out = "before";
+  append_command(out, "SET", in_braces{"job"}, std::int64_t{7});
+  EXPECT_EQ(out, "before*3\r\n$3\r\nSET\r\n$5\r\n{job}\r\n$1\r\n7\r\n");
+}
+
 TEST(redis_resp, a_command_is_appended_to_what_is_there) {
   std::string out = "before";
   command(out, 1) << "PING";

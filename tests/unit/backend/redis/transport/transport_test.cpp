@@ -177,7 +177,7 @@ TEST_F(redis_transport, a_reply_that_nobody_blocks_for_has_the_loop_driven) {
   const int before = net.attended;
   {
     const std::lock_guard guard(reactor.mutex());
-    EXPECT_TRUE(one.submit(a, net.now(), [](request_writer& w) { w.plain(1) << "PING"; }));
+    EXPECT_TRUE(one.submit(a, net.now(), [](request_writer& w) { w.plain("PING"); }));
   }
   net.time.advance(1s);  // an alarm: the silence is noticed
   EXPECT_GT(net.attended, before);

@@ -18,7 +18,7 @@ class counting_source final : public request_source, public reply_handler {
  public:
   void write_requests(lane what, request_writer& to) override {
     for (; to_send > 0; --to_send) {
-      to.plain(2) << "GET" << ++sent;
+      to.plain("GET", ++sent);
       to.expect(*this, 1, over->reactor().env().now());
     }
     if (what == lane::commands && std::exchange(calls, false)) {
