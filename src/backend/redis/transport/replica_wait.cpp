@@ -22,24 +22,11 @@ constexpr const char* not_that_of_commands = "it is not the server that commands
 
 }  // namespace
 
-class replica_wait::count_reply final : public reply_handler {
- public:
-  explicit count_reply(replica_wait& home) noexcept : home_(home) {}
-
- private:
-  void on_reply(const value& v, const reply_context& c) override { home_.on_counted(v, c); }
-  void on_cut(const reply_context&) override { home_.is_asking_ = false; }
-  replica_wait& home_;
-};
-
 replica_wait::replica_wait(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& s)
     : side_connection_owner(r),
       endpoint_(e),
       asker_(a),
-      line_(*this, endpoint_, lane::replicas, s),
-      reply_(std::make_unique<count_reply>(*this)) {}
-
-replica_wait::~replica_wait() = default;
+      line_(*this, endpoint_, lane::replicas, s) {}
 
 bool replica_wait::may_open(connection&, time_point) { return asker_.has_commands_server(); }
 
@@ -84,7 +71,7 @@ void replica_wait::ask(time_point now) {
     ++replies;
   }
   append_command(out, "WAIT", static_cast<std::int64_t>(count_), in_ms(endpoint_.op_timeout / 8));
-  line_.expect(*reply_, replies, now, attended::in_background);
+  line_.expect(reply_, replies, now, attended::in_background);
 }
 
 void replica_wait::ask_at_once(time_point now) {

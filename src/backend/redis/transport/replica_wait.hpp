@@ -7,6 +7,7 @@
 // Source: Redis' documentation of WAIT. It is no consensus: a replica that has confirmed keeps what
 // it has if it is promoted, but another one may be promoted in its place.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,7 +33,6 @@ class replica_wait final : private side_connection_owner {
   };
 
   replica_wait(io::client_reactor&, const endpoint&, asker&, subscriptions&);
-  ~replica_wait();
 
   // All with the reactor's mutex held.
   void open(time_point now);  // once commands have a server
@@ -53,8 +53,6 @@ class replica_wait final : private side_connection_owner {
   bool has_unattended_replies() const noexcept { return line_.has_unattended_replies(); }
 
  private:
-  class count_reply;
-
   bool may_open(connection&, time_point) override;
   bool accepts(connection&, base::failure& why, time_point, base::event_queue&) override;
   void on_ready(connection&, time_point now, base::event_queue&) override { ask_at_once(now); }
@@ -67,7 +65,8 @@ class replica_wait final : private side_connection_owner {
   const endpoint& endpoint_;
   asker& asker_;
   connection line_;
-  std::unique_ptr<count_reply> reply_;
+  reply_function reply_{std::bind_front(&replica_wait::on_counted, this),
+                        [this] { is_asking_ = false; }};
   std::size_t count_ = 1;
   bool is_asking_ = false, is_answered_ = false;
   time_point ask_again_ = base::never;

@@ -1,6 +1,8 @@
 // The receiver of the reply to a request.
 #pragma once
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/event_queue.hpp"
@@ -55,6 +57,26 @@ class reply_handler {
 
  protected:
   ~reply_handler() = default;
+};
+
+// Passes replies to functions; without one it discards them. It outlives its requests.
+class reply_function final : public reply_handler {
+ public:
+  using answer = std::function<void(const value&, const reply_context&)>;
+  reply_function() = default;
+  explicit reply_function(answer f, std::function<void()> cut = {})
+      : answer_(std::move(f)), cut_(std::move(cut)) {}
+
+ private:
+  void on_reply(const value& v, const reply_context& c) override {
+    if (answer_) answer_(v, c);
+  }
+  void on_cut(const reply_context&) override {
+    if (cut_) cut_();
+  }
+
+  answer answer_;
+  std::function<void()> cut_;
 };
 
 }  // namespace holdfast::redis

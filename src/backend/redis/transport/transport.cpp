@@ -13,54 +13,7 @@ namespace holdfast::redis {
 using base::event_queue;
 using base::failure;
 
-// Discards a reply.
-class transport::ignored_reply final : public reply_handler {
-  void on_reply(const value&, const reply_context&) override {}
-  void on_cut(const reply_context&) override {}
-};
-
-class transport::clock_reply final : public reply_handler {
- public:
-  explicit clock_reply(transport& t) noexcept : home_(t) {}
-
- private:
-  void on_reply(const value& v, const reply_context& c) override {
-    home_.is_sampling_ = false;
-    home_.clock_.note(c.sent, read_time(v), c.now);
-  }
-  void on_cut(const reply_context&) override { home_.is_sampling_ = false; }
-  transport& home_;
-};
-
-class transport::memory_reply final : public reply_handler {  // a user may lack the right to it
- public:
-  explicit memory_reply(transport& t) noexcept : home_(t) {}
-
- private:
-  void on_reply(const value& v, const reply_context&) override {
-    if (v.is(value::kind::text)) home_.reach_.on_memory_info(v.text());
-  }
-  void on_cut(const reply_context&) override {}
-  transport& home_;
-};
-
 constexpr duration subscribe_pause = std::chrono::seconds{1};  // see subscribe_again_
-
-// A refusal may end: the right to the channel is given back, or a long script is over.
-class transport::subscribe_reply final : public reply_handler {
- public:
-  explicit subscribe_reply(transport& t) noexcept : home_(t) {}
-
- private:
-  void on_reply(const value& v, const reply_context& c) override {
-    if (v.is(value::kind::error)) return home_.on_subscription_refused(v.text(), c.now);
-    if (v[0].text() != "subscribe" && v[0].text() != "ssubscribe") return;
-    home_.subscriptions_.on_confirmed(v[1].text());
-    home_.subscriptions_.notify_subscribed(v[1].text(), c.now, c.events);
-  }
-  void on_cut(const reply_context&) override {}
-  transport& home_;
-};
 
 // The reply to SUNSUBSCRIBE and to the PING right after it. When a slot leaves a server, the server
 // sends the reply to SUNSUBSCRIBE unasked, and may then answer the request with an error. So the
@@ -115,20 +68,6 @@ class transport::unsubscribe_reply final : public reply_handler {
   bool has_ended_ = false, is_refused_ = false;  // the first of them
 };
 
-// The connection answered after another one was lost.
-class transport::proof_reply final : public reply_handler {
- public:
-  proof_reply(transport& t, lane purpose) noexcept : home_(t), lane_(purpose) {}
-
- private:
-  void on_reply(const value&, const reply_context& c) override {
-    home_.reach_.on_proven(lane_, c.now);
-  }
-  void on_cut(const reply_context&) override {}  // on_down() follows
-  transport& home_;
-  const lane lane_;
-};
-
 transport::transport(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts,
                      reactor_mutex m)
     : reactor_(r),
@@ -139,13 +78,7 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
       renewals_(*this, endpoint_, lane::renewals, subscriptions_),
       probe_(r, endpoint_, *this, subscriptions_),
       reach_(e.text, r.log()),
-      ignored_(std::make_unique<ignored_reply>()),
-      clock_reply_(std::make_unique<clock_reply>(*this)),
-      memory_reply_(std::make_unique<memory_reply>(*this)),
-      subscribe_reply_(std::make_unique<subscribe_reply>(*this)),
       unsubscribe_reply_(std::make_unique<unsubscribe_reply>(*this)) {
-  for (const lane l : {lane::commands, lane::messages, lane::renewals})
-    proofs_[static_cast<unsigned>(l)] = std::make_unique<proof_reply>(*this, l);
   if (e.replicas > 0 || e.by_majority) {
     replica_wait::asker& me = *this;
     wait_ = std::make_unique<replica_wait>(r, endpoint_, me, subscriptions_);
@@ -160,8 +93,6 @@ transport::~transport() {
   const std::lock_guard guard(reactor_.mutex());
   reactor_.remove(*this);
 }
-
-reply_handler& transport::reply_discarder() noexcept { return *ignored_; }
 
 connection& transport::of(lane purpose) noexcept {
   return purpose == lane::commands ? commands_ : purpose == lane::messages ? messages_ : renewals_;
@@ -285,17 +216,22 @@ failure transport::why_not_open(bool is_overdue) const {
 }
 
 void transport::load_script(const script& s, time_point now) {
-  submit(*ignored_, now, [&](request_writer& w) { w.plain("SCRIPT", "LOAD", s.text); });
+  submit(ignored_, now, [&](request_writer& w) { w.plain("SCRIPT", "LOAD", s.text); });
 }
 
 void transport::check_eviction(time_point now) {
-  submit(*memory_reply_, now, [](request_writer& w) { w.plain("INFO", "memory"); });
+  submit(memory_reply_, now, [](request_writer& w) { w.plain("INFO", "memory"); });
 }
 
 void transport::want_sample(duration age_max, time_point now) {
   probe_messages(now);
   if (is_sampling_ || clock_.is_fresh(now, age_max)) return;
-  is_sampling_ = submit(*clock_reply_, now, [](request_writer& w) { w.plain("TIME"); });
+  is_sampling_ = submit(clock_reply_, now, [](request_writer& w) { w.plain("TIME"); });
+}
+
+void transport::on_sampled(const value& v, const reply_context& c) {
+  is_sampling_ = false;
+  clock_.note(c.sent, read_time(v), c.now);
 }
 
 // A dead connection for messages is found out by the question that it does not answer.
@@ -303,7 +239,7 @@ void transport::probe_messages(time_point now) {
   if (!messages_.is_ready() || now - probed_ < endpoint_.op_timeout / 4) return;
   probed_ = now;
   append_command(messages_.out(), "PING");
-  messages_.expect(*ignored_, 1, now, attended::in_background);
+  messages_.expect(ignored_, 1, now, attended::in_background);
 }
 
 // An idle connection is not read, so its closing would go unnoticed.
@@ -312,7 +248,7 @@ void transport::verify_others(const connection& lost, time_point now) {
     if (c == &lost || !c->is_ready() || reach_.is_asked(c->purpose())) continue;
     reach_.on_asked(c->purpose());
     append_command(c->out(), "PING");
-    c->expect(*proofs_[static_cast<unsigned>(c->purpose())], 1, now, attended::in_background);
+    c->expect(proofs_[static_cast<unsigned>(c->purpose())], 1, now, attended::in_background);
     c->purpose() == lane::renewals ? reactor_.request_flush_of_own_loop(true) : tick_by(now);
   }
 }
@@ -358,10 +294,18 @@ std::unique_ptr<subscription> transport::subscribe(std::string_view channel, mes
 void transport::request_subscriptions(time_point now) {
   subscriptions_.request_missing([&](std::string_view channel) {
     append_command(messages_.out(), is_sharded(channel) ? "SSUBSCRIBE" : "SUBSCRIBE", channel);
-    messages_.expect(*subscribe_reply_, 1, now, attended::in_background);
+    messages_.expect(subscribe_reply_, 1, now, attended::in_background);
   });
 }
 
+void transport::on_subscribe_answered(const value& v, const reply_context& c) {
+  if (v.is(value::kind::error)) return on_subscription_refused(v.text(), c.now);
+  if (v[0].text() != "subscribe" && v[0].text() != "ssubscribe") return;
+  subscriptions_.on_confirmed(v[1].text());
+  subscriptions_.notify_subscribed(v[1].text(), c.now, c.events);
+}
+
+// A refusal may end: the right to the channel is given back, or a long script is over.
 void transport::repeat_subscriptions(time_point now) {
   subscriptions_.on_refused();
   subscribe_again_ = base::saturating_add(now, subscribe_pause);
@@ -393,7 +337,7 @@ void transport::drop_unused_subscriptions(time_point now) {
       return;
     }
     append_command(messages_.out(), "UNSUBSCRIBE", channel);
-    messages_.expect(*ignored_, 1, now, attended::in_background);
+    messages_.expect(ignored_, 1, now, attended::in_background);
   });
   tick_by(subscriptions_.next_drop());
 }

@@ -8,6 +8,7 @@
 // made since has reached the same server. A probe finds out where nothing ends.
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -118,7 +119,7 @@ class transport final : private connection_owner,
     request_writer w(commands_, scripts_);
     write(w);
   }
-  reply_handler& reply_discarder() noexcept;        // for replies of no interest
+  reply_handler& reply_discarder() noexcept { return ignored_; }  // for replies of no interest
   void load_script(const script&, time_point now);  // where the user has the right to
   void check_eviction(time_point now);  // warns in the log where the server may evict keys
 
@@ -166,33 +167,7 @@ class transport final : private connection_owner,
 
  private:
   friend class subscription;
-  class ignored_reply;
-  class clock_reply;
-  class memory_reply;
-  class subscribe_reply;
   class unsubscribe_reply;
-  class proof_reply;
-  // The number of subscribers to the own channel at the commands' server.
-  class count_reply final : public reply_handler {
-   public:
-    explicit count_reply(transport& t) noexcept : home_(t) {}
-
-   private:
-    void on_reply(const value& v, const reply_context& c) override { home_.on_counted(v, c); }
-    void on_cut(const reply_context&) override { --home_.awaited_counts_; }
-    transport& home_;
-  };
-
-  // The replication ids of the commands' server, requested because a probe has met a stranger.
-  class history_reply final : public reply_handler {
-   public:
-    explicit history_reply(transport& t) noexcept : home_(t) {}
-
-   private:
-    void on_reply(const value& v, const reply_context& c) override { home_.on_told_again(v, c); }
-    void on_cut(const reply_context&) override {}
-    transport& home_;
-  };
 
   // connection_owner
   bool may_open(connection&, time_point now) override;
@@ -241,6 +216,7 @@ class transport final : private connection_owner,
   std::array<connection*, 3> lanes() noexcept { return {&commands_, &messages_, &renewals_}; }
   const connection& of(lane) const noexcept;
   void write(connection&, std::unique_lock<std::mutex>&) noexcept;
+  void on_sampled(const value&, const reply_context&);
   void probe_messages(time_point now);
   void verify_others(const connection&, time_point now);  // are they still there?
   bool accepts_commands(const server_identity&, base::failure& why);
@@ -257,11 +233,18 @@ class transport final : private connection_owner,
   void plan_probe(time_point last);
   void probe_if_due(time_point now);
   void request_subscriptions(time_point now);
+  void on_subscribe_answered(const value&, const reply_context&);
   void repeat_subscriptions(time_point now);                 // after a pause
   bool is_sharded(std::string_view channel) const noexcept;  // at this server
   void on_subscription_refused(std::string_view error, time_point now);
   void drop_unused_subscriptions(time_point now);
   void watch_outage();
+  // The connection has answered after another one was lost; if it has not, on_down() follows.
+  reply_function proof_of(lane l) {
+    return reply_function([this, l](const value&, const reply_context& c) {
+      reach_.on_proven(l, c.now);
+    });
+  }
 
   io::client_reactor& reactor_;
   endpoint endpoint_;
@@ -282,18 +265,25 @@ class transport final : private connection_owner,
   lineage lineage_;
   server_clock clock_;
   reachability reach_;
-  std::unique_ptr<ignored_reply> ignored_;
-  std::unique_ptr<clock_reply> clock_reply_;
-  std::unique_ptr<memory_reply> memory_reply_;
-  std::unique_ptr<subscribe_reply> subscribe_reply_;
+  reply_function ignored_;
+  reply_function clock_reply_{std::bind_front(&transport::on_sampled, this),
+                              [this] { is_sampling_ = false; }};
+  reply_function memory_reply_{[this](const value& v, const reply_context&) {
+    if (v.is(value::kind::text)) reach_.on_memory_info(v.text());  // a user may lack the right
+  }};
+  reply_function subscribe_reply_{std::bind_front(&transport::on_subscribe_answered, this)};
   std::unique_ptr<unsubscribe_reply> unsubscribe_reply_;
-  std::unique_ptr<proof_reply> proofs_[3];  // by lane
-  std::optional<std::string> joined_;       // the run_id of the server that commands went to last
-  std::string joined_history_;              // of its data then; empty: it did not say
-  count_reply count_reply_{*this};
-  history_reply history_reply_{*this};
+  reply_function proofs_[3] = {proof_of(lane::commands), proof_of(lane::messages),
+                               proof_of(lane::renewals)};  // by lane
+  std::optional<std::string> joined_;  // the run_id of the server that commands went to last
+  std::string joined_history_;         // of its data then; empty: it did not say
+  // The number of subscribers to the own channel at the commands' server.
+  reply_function count_reply_{std::bind_front(&transport::on_counted, this),
+                              [this] { --awaited_counts_; }};
+  // The replication ids of the commands' server, requested because a probe has met a stranger.
+  reply_function history_reply_{std::bind_front(&transport::on_told_again, this)};
   server_identity stranger_;      // the cause of the last of these requests
-  int awaited_counts_ = 0;        // replies to this
+  int awaited_counts_ = 0;        // replies to count_reply_
   bool awaits_commands_[3] = {};  // by lane: it is to be opened once they have a server
   // The server reports no run_id, and the connection for messages is not known to be to it.
   bool awaits_listener_ = false;

@@ -66,45 +66,13 @@ class redlock_node::question final : public reply_handler {
   bool asks_statistics_ = false;
 };
 
-// Begins the record of the server, which is looked at again then. One that refuses it, as with a
-// full disk, is left alone for a while.
-class redlock_node::beginning final : public reply_handler {
- public:
-  explicit beginning(redlock_node& n) noexcept : home_(n) {}
-
-  void begin(std::int64_t number, time_point now) {
-    if (is_awaited_ || now < not_before_) return;
-    is_awaited_ = home_.over_.submit(*this, now, [&](request_writer& w) {
-      home_.home_.codec().append_begin(w, number, home_.settings_.max_ttl, home_.state_);
-    });
-  }
-
- private:
-  void on_reply(const value& v, const reply_context& c) override {
-    is_awaited_ = false;
-    if (!v.is(value::kind::error)) return home_.look(c.now);
-    not_before_ = c.now + redlock::look_again;
-    home_.on_refused(v.text(), c.now);
-    home_.look_by(not_before_);
-  }
-  void on_not_executed(not_executed, const value& v, const reply_context& c) override {
-    on_reply(v, c);
-  }
-  void on_cut(const reply_context&) override { is_awaited_ = false; }
-
-  redlock_node& home_;
-  bool is_awaited_ = false;
-  time_point not_before_{};
-};
-
 redlock_node::redlock_node(redlock_layout& l, const settings& s, transport& over,
                            std::uint8_t server)
     : layout_node(over),
       home_(l),
       settings_(s),
       server_(server),
-      question_(std::make_unique<question>(*this)),
-      beginning_(std::make_unique<beginning>(*this)) {}
+      question_(std::make_unique<question>(*this)) {}
 
 redlock_node::~redlock_node() = default;
 
@@ -261,7 +229,20 @@ void redlock_node::ask_undecided(const reply_context& c) {
 }
 
 void redlock_node::begin_record(std::int64_t number, time_point now) {
-  beginning_->begin(number, now);
+  if (is_beginning_ || now < begin_not_before_) return;
+  is_beginning_ = over_.submit(begun_reply_, now, [&](request_writer& w) {
+    home_.codec().append_begin(w, number, settings_.max_ttl, state_);
+  });
+}
+
+// The server is looked at again. One that refuses it, as with a full disk, is left alone for a
+// while.
+void redlock_node::on_begun(const value& v, const reply_context& c) {
+  is_beginning_ = false;
+  if (!v.is(value::kind::error)) return look(c.now);
+  begin_not_before_ = c.now + redlock::look_again;
+  on_refused(v.text(), c.now);
+  look_by(begin_not_before_);
 }
 
 void redlock_node::on_refused(std::string_view error, time_point now) {

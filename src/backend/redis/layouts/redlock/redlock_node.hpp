@@ -2,6 +2,7 @@
 // there.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -90,19 +91,22 @@ class redlock_node final : public layout_node {
 
  private:
   class question;
-  class beginning;
 
   bool is_refused() const noexcept { return is_known_ && refusal_.code == errc::refused; }
   lock_request request_of(const redlock_round&) const noexcept;
   void ask_undecided(const reply_context&);
   void on_looked(const redlock::server_state&, base::failure why, time_point now);
   std::string text_of_copy() const;
+  void on_begun(const value&, const reply_context&);
 
   redlock_layout& home_;
   const settings& settings_;
   const std::uint8_t server_;
   const std::unique_ptr<question> question_;
-  const std::unique_ptr<beginning> beginning_;
+  reply_function begun_reply_{std::bind_front(&redlock_node::on_begun, this),
+                              [this] { is_beginning_ = false; }};
+  bool is_beginning_ = false;
+  time_point begin_not_before_{};  // after a refusal
   redlock::server_state state_;
   base::failure refusal_;  // of INFO, or of the query for the record
   redlock::fitness fitness_;

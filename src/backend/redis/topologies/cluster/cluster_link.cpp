@@ -9,25 +9,11 @@ namespace holdfast::redis {
 using base::event_queue;
 using base::failure;
 
-class cluster_link::answer_reply final : public reply_handler {
- public:
-  explicit answer_reply(cluster_link& home) noexcept : home_(home) {}
-
- private:
-  void on_reply(const value& v, const reply_context& c) override { home_.on_answered(v, c); }
-  void on_cut(const reply_context&) override {}  // on_down() follows
-  bool needs_master() const noexcept override { return false; }
-  cluster_link& home_;
-};
-
 cluster_link::cluster_link(io::client_reactor& r, endpoint e, listener& l)
     : side_connection_owner(r),
       endpoint_(std::move(e)),
       listener_(l),
-      asks_(*this, endpoint_, lane::commands, channels_),
-      reply_(std::make_unique<answer_reply>(*this)) {}
-
-cluster_link::~cluster_link() = default;
+      asks_(*this, endpoint_, lane::commands, channels_) {}
 
 std::shared_ptr<io::attached_stream> cluster_link::connect(connection&, failure& why) {
   return reactor_.connect(asks_, endpoint_.where, endpoint_.tls_or_none(), base::driven_by::thread,
@@ -42,7 +28,7 @@ void cluster_link::ask(time_point now) {
   }
   if (std::exchange(is_asking_, true)) return;
   append_command(asks_.out(), "CLUSTER", "NODES");
-  asks_.expect(*reply_, 1, now, attended::in_background);
+  asks_.expect(reply_, 1, now, attended::in_background);
   reactor_.request_flush_of_own_loop(true);
 }
 

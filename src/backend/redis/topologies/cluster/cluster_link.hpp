@@ -1,6 +1,7 @@
 // A connection to one node of a cluster, to ask it what it knows of all of them. It is driven by
 // the client's own loop, whether or not a caller waits.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +26,6 @@ class cluster_link final : private side_connection_owner {
 
   // The reactor and the listener outlive it.
   cluster_link(io::client_reactor&, endpoint, listener&);
-  ~cluster_link();
 
   // All with the reactor's mutex held.
   void ask(time_point now);                       // unless it is being asked
@@ -40,8 +40,6 @@ class cluster_link final : private side_connection_owner {
   }
 
  private:
-  class answer_reply;
-
   // side_connection_owner
   bool may_open(connection&, time_point) override { return is_wanted_; }
   bool accepts(connection&, base::failure&, time_point, base::event_queue&) override {
@@ -57,7 +55,7 @@ class cluster_link final : private side_connection_owner {
   listener& listener_;
   subscriptions channels_;  // none
   connection asks_;
-  const std::unique_ptr<answer_reply> reply_;
+  reply_function reply_{std::bind_front(&cluster_link::on_answered, this)};
   base::failure fault_;
   bool is_wanted_ = false, is_asking_ = false, is_resting_ = false;
 };

@@ -59,20 +59,6 @@ failure not_a_sentinel(const value& error) {
 
 }  // namespace
 
-class sentinel_link::answer_reply final : public reply_handler {
- public:
-  answer_reply(sentinel_link& home, question q) noexcept : home_(home), question_(q) {}
-
- private:
-  void on_reply(const value& v, const reply_context& c) override {
-    home_.on_answered(question_, v, c);
-  }
-  void on_cut(const reply_context&) override {}  // on_down() follows
-  bool needs_master() const noexcept override { return false; }
-  sentinel_link& home_;
-  const question question_;
-};
-
 sentinel_link::sentinel_link(io::client_reactor& r, endpoint e, bool is_in_url,
                              const std::string& name, listener& l)
     : side_connection_owner(r),
@@ -82,13 +68,12 @@ sentinel_link::sentinel_link(io::client_reactor& r, endpoint e, bool is_in_url,
       asks_(*this, endpoint_, lane::commands, channels_),
       hears_(*this, endpoint_, lane::messages, channels_) {
   for (std::size_t i = 0; i < questions; ++i)
-    replies_[i] = std::make_unique<answer_reply>(*this, static_cast<question>(i));
+    replies_[i] = reply_function(
+        std::bind_front(&sentinel_link::on_answered, this, static_cast<question>(i)));
   state_.address = base::text_of(endpoint_.where);
   state_.is_in_url = is_in_url;
   channels_.add(channel_of_switches, *this);
 }
-
-sentinel_link::~sentinel_link() = default;
 
 std::shared_ptr<io::attached_stream> sentinel_link::connect(connection& c, failure& why) {
   return reactor_.connect(c, endpoint_.where, endpoint_.tls_or_none(), base::driven_by::thread,
@@ -120,7 +105,7 @@ void sentinel_link::request(question q, time_point now) {
       append_command(out, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", name_);
       break;
   }
-  asks_.expect(*replies_[static_cast<std::size_t>(q)], 1, now, attended::in_background);
+  asks_.expect(replies_[static_cast<std::size_t>(q)], 1, now, attended::in_background);
 }
 
 void sentinel_link::on_answered(question q, const value& v, const reply_context& c) {

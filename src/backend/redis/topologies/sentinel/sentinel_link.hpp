@@ -2,6 +2,7 @@
 // another. Both are driven by the client's own loop, whether or not a caller waits.
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,7 +26,6 @@ class sentinel_link final : private side_connection_owner, private message_handl
 
   // `name`: of the master. It outlives this, as the reactor and the listener do.
   sentinel_link(io::client_reactor&, endpoint, bool is_in_url, const std::string& name, listener&);
-  ~sentinel_link();
 
   // All with the reactor's mutex held.
   void ask(time_point now);  // for all that it knows of the master, unless it is being asked
@@ -42,7 +42,6 @@ class sentinel_link final : private side_connection_owner, private message_handl
  private:
   enum class question : unsigned char { id, masters, others, replicas, epoch, master };
   static constexpr std::size_t questions = 6;
-  class answer_reply;
 
   // side_connection_owner
   bool may_open(connection&, time_point) override { return true; }
@@ -71,7 +70,7 @@ class sentinel_link final : private side_connection_owner, private message_handl
   listener& listener_;
   subscriptions channels_;
   connection asks_, hears_;
-  std::array<std::unique_ptr<answer_reply>, questions> replies_;
+  std::array<reply_function, questions> replies_;
   sentinel_state state_;
   sentinel_answer pending_;
   bool is_asking_ = false;
