@@ -26,6 +26,12 @@ retrying_reply retrying_codec::read_compared(const value& v, retrying_reply r) c
   return v.is(value::kind::error) ? refused_by(v.text(), facts_.own_errors, r) : compared(v, r);
 }
 
+void retrying_codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
+  command c = out.call(*facts_.renew, all.size(), 2 * all.size());
+  for (const lock_request& r : all) c << r.key;
+  for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
+}
+
 retrying_reply retrying_codec::read_renewal(const value& all, std::size_t index,
                                             retrying_reply r) const {
   return all.is(value::kind::error) ? read_compared(all, r) : compared(all[index], r);
@@ -80,13 +86,6 @@ retrying_reply compared(const value& v, retrying_reply r) {
   r.what = is_done ? retrying_reply::verdict::done : retrying_reply::verdict::not_owner;
   if (v.integer() == no_owner) r.why = errc::not_held;
   return r;
-}
-
-void append_renewals_by(const script& renew, command_writer& out,
-                        std::span<const lock_request> all) {
-  command c = out.call(renew, all.size(), 2 * all.size());
-  for (const lock_request& r : all) c << r.key;
-  for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
 }
 
 holder holder_of(std::string_view owner, duration remaining) {

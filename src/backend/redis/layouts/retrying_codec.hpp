@@ -53,7 +53,7 @@ struct lock_request {  // the arguments of a request for one lock
 };
 
 struct codec_facts {
-  seam::capabilities can;
+  seam::capabilities can;  // the codecs name what differs from its defaults, those of a mutex
   retrying_recipe::rules rules;
   // Loaded when a connection is ready, so that calls by their hash succeed.
   std::span<const script* const> loaded{};
@@ -61,10 +61,13 @@ struct codec_facts {
   // its argument, has it. Null: append_holders_query() or append_break() is overridden.
   const script* holders_script = nullptr;
   const script* break_lock = nullptr;
+  // With the keys of locks, and for each its owner and ttl. Null: append_renewals() is overridden.
+  const script* renew = nullptr;
   std::span<const error_meaning> own_errors{};  // of the scripts
   layout_needs needs{};                         // for an operator's diagnosis
   std::string_view owner_prefix{};              // empty: text_of() and is_owner() are overridden
   std::string_view key_suffix{};
+  std::string_view channel_prefix{};  // of layouts of Redisson with channels
   // The owner is the time at which it tries, so every try has another one, and every renewal too.
   bool owner_is_stamp = false;
 };
@@ -102,7 +105,7 @@ class retrying_codec {
   virtual retrying_reply read(const value&, const lock_request&, retrying_reply r) const;
   // Renewals of many locks, one request. Of its replies the last one counts.
   virtual std::uint32_t renewal_replies(std::size_t) const noexcept { return 1; }
-  virtual void append_renewals(command_writer&, std::span<const lock_request>) const = 0;
+  virtual void append_renewals(command_writer&, std::span<const lock_request>) const;
   // The reply to the one at `index` of them; unless it is overridden, an array for compared().
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const;
   // For an operator: reads the holders, and releases the lock of the owner that was seen. One
@@ -131,8 +134,6 @@ retrying_reply unreadable(retrying_reply) noexcept;
 // Of a script that answers 1: done | 3: done, and another client was told | 0: another's | 2:
 // nobody's.
 retrying_reply compared(const value&, retrying_reply);
-// By a script with the keys of the locks, and for each its owner and ttl.
-void append_renewals_by(const script& renew, command_writer&, std::span<const lock_request>);
 holder holder_of(std::string_view owner, duration rest_of_lease);
 
 }  // namespace holdfast::redis

@@ -29,14 +29,7 @@ constexpr required_command commands[] = {
 constexpr const script* loaded[] = {&scripts::renew, &scripts::holder, &scripts::break_lock};
 
 constexpr codec_facts facts_of_getset{
-    .can = {.life = seam::lifetime::ttl,
-            .queue = seam::order::none,
-            .contention = seam::contention_signal::silent,
-            .modes = seam::bit_of(lock_mode::exclusive),
-            .tokens = false,
-            .processes = true,
-            .breakable = true,
-            .unsafe = true},
+    .can = {.tokens = false, .processes = true, .breakable = true, .unsafe = true},
     .loaded = loaded,
     .holders_script = &scripts::holder,
     .break_lock = &scripts::break_lock,

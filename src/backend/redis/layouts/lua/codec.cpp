@@ -21,16 +21,11 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::resolve, &scri
                                     &scripts::renew, &scripts::holder};
 
 constexpr codec_facts facts_of_lua{
-    .can = {.life = seam::lifetime::ttl,
-            .queue = seam::order::none,
-            .contention = seam::contention_signal::silent,
-            .modes = seam::bit_of(lock_mode::exclusive),
-            .tokens = false,
-            .processes = true,
-            .breakable = true},
+    .can = {.tokens = false, .processes = true, .breakable = true},
     .loaded = loaded,
     .holders_script = &scripts::holder,
     .break_lock = &scripts::release,
+    .renew = &scripts::renew,
     .needs = {.commands = commands},
     // So that no other layout takes an owner of this one for its own.
     .owner_prefix = "hfl:",
@@ -52,10 +47,6 @@ void codec::append(command_writer& out, retrying_operation op, const lock_reques
     case operation::downgrade:
     case operation::none: return;
   }
-}
-
-void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  append_renewals_by(scripts::renew, out, all);
 }
 
 }  // namespace holdfast::redis::lua

@@ -11,7 +11,6 @@ class codec final : public retrying_codec {
  public:
   codec() noexcept;
   void append(command_writer&, retrying_operation, const lock_request&) const override;
-  void append_renewals(command_writer&, std::span<const lock_request>) const override;
 };
 
 }  // namespace holdfast::redis::lua

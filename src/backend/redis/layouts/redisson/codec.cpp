@@ -1,6 +1,5 @@
 #include "backend/redis/layouts/redisson/codec.hpp"
 
-#include "backend/redis/layouts/redisson/family.hpp"
 #include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
 
@@ -50,20 +49,16 @@ constexpr codec_facts facts_of(waiters waiting) {
   const std::span all = commands;
   const bool listens = waiting == waiters::listen;
   return {
-      .can = {.life = seam::lifetime::ttl,
-              .queue = seam::order::none,
-              .contention = seam::contention_signal::silent,
-              .modes = seam::bit_of(lock_mode::exclusive),
-              .tokens = true,
-              .processes = true,
-              .breakable = true},
+      .can = {.processes = true, .breakable = true},
       .rules = listens ? listening : polling,
       .loaded = loaded,
       .holders_script = &scripts::holders,
+      .renew = &scripts::renew,
       .own_errors = errors_of_scripts,
       .needs = {.commands = listens ? all : all.first(all.size() - of_messages),
                 .counts_by_lock = true,
                 .channels = "redisson_lock__channel:*"},
+      .channel_prefix = listens ? "redisson_lock__channel" : "",
   };
 }
 
@@ -73,17 +68,10 @@ constexpr codec_facts facts_of_lock = facts_of(waiters::listen),
 }  // namespace
 
 codec::codec(std::string client_id, waiters waiting, channel_kind kind)
-    : family_codec(waiting == waiters::listen ? facts_of_lock : facts_of_spin_lock, kind),
-      client_id_(std::move(client_id)),
-      waiting_(waiting) {}
+    : lock_codec(waiting == waiters::listen ? facts_of_lock : facts_of_spin_lock, kind),
+      client_id_(std::move(client_id)) {}
 
 std::string codec::text_of(const retrying_owner& o) const { return owner_of(client_id_, o); }
-
-std::string codec::channel_for(std::string_view key) const {
-  return waiting_ == waiters::listen ? prefixed("redisson_lock__channel", key) : std::string();
-}
-
-std::string codec::channel_of(const lock_request& r) const { return channel_for(r.key); }
 
 void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
@@ -93,8 +81,7 @@ void codec::append(command_writer& out, retrying_operation op, const lock_reques
       return;
     case operation::release:
     case operation::withdraw:
-      return out.call(scripts::release, {r.key}, r.owner,
-                      published(kind_of_channels(), channel_for(r.key)));
+      return out.call(scripts::release, {r.key}, r.owner, published_channel(r.key));
     case operation::resolve:
     case operation::subscribe:
     case operation::renew:
@@ -103,13 +90,8 @@ void codec::append(command_writer& out, retrying_operation op, const lock_reques
   }
 }
 
-void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  append_renewals_by(scripts::renew, out, all);
-}
-
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
-  eval(out, scripts::break_lock, {key}, seen, published(kind_of_channels(), channel_for(key)),
-       fair_queue_of(key));
+  eval(out, scripts::break_lock, {key}, seen, published_channel(key), fair_queue_of(key));
 }
 
 }  // namespace holdfast::redis::redisson

@@ -15,23 +15,18 @@ namespace holdfast::redis::redisson {
 
 enum class waiters : unsigned char { listen, poll };  // of RLock, of RSpinLock
 
-class codec final : public family_codec {
+class codec final : public lock_codec {
  public:
   // The owners of one client begin with its id (names.hpp).
   codec(std::string client_id, waiters, channel_kind = channel_kind::plain);
 
   std::string text_of(const retrying_owner&) const override;
-  std::string channel_of(const lock_request&) const override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
-  void append_renewals(command_writer&, std::span<const lock_request>) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
 
  private:
-  std::string channel_for(std::string_view key) const;
-
   const std::string client_id_;
-  const waiters waiting_;
 };
 
 }  // namespace holdfast::redis::redisson

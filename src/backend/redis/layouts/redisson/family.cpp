@@ -57,15 +57,22 @@ std::string name_fault(std::string_view name) {
 
 std::string counter_of(std::string_view key) { return prefixed("redisson_lock_token", key); }
 
-bool family_codec::is_owner(std::string_view text) const noexcept {
-  return redisson::is_owner(text);
-}
-
 std::string family_codec::name_fault(std::string_view name) const {
   return redisson::name_fault(name);
 }
 
-retrying_reply family_codec::read(const value& v, const lock_request&, retrying_reply r) const {
+std::string family_codec::channel_at(std::string_view key) const {
+  const std::string_view prefix = facts().channel_prefix;
+  return prefix.empty() ? std::string() : prefixed(prefix, key);
+}
+
+std::string family_codec::published_channel(std::string_view key) const {
+  return published(kind_of_channels(), channel_at(key));
+}
+
+bool lock_codec::is_owner(std::string_view text) const noexcept { return redisson::is_owner(text); }
+
+retrying_reply lock_codec::read(const value& v, const lock_request&, retrying_reply r) const {
   const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
   if (!asks || v.is(value::kind::error)) return read_compared(v, r);
   using verdict = retrying_reply::verdict;
@@ -82,7 +89,7 @@ retrying_reply family_codec::read(const value& v, const lock_request&, retrying_
   return r;
 }
 
-std::vector<holder> family_codec::read_holders_reply(const value& v) const {
+std::vector<holder> lock_codec::read_holders_reply(const value& v) const {
   constexpr std::int64_t waiting_max = 1 << 30;
   std::vector<holder> out;
   const duration remaining = span_of(v.size() > 0 ? v[0].integer() : -1);

@@ -39,12 +39,23 @@ inline constexpr error_meaning bad_token{
     "program. Delete it where no fencing token of this lock is kept, or set a higher number than "
     "any of them"};
 
-// A codec whose owners and replies are those of Redisson's locks.
+// A codec whose keys and channels have names as Redisson forms them.
 class family_codec : public retrying_codec {
  public:
   using retrying_codec::retrying_codec;
-  bool is_owner(std::string_view text) const noexcept final;
   std::string name_fault(std::string_view) const final;
+  std::string channel_of(const lock_request& r) const override { return channel_at(r.key); }
+
+ protected:
+  std::string channel_at(std::string_view key) const;         // empty: its locks have none
+  std::string published_channel(std::string_view key) const;  // the same, as the scripts take it
+};
+
+// One whose owners and replies are those of Redisson's locks.
+class lock_codec : public family_codec {
+ public:
+  using family_codec::family_codec;
+  bool is_owner(std::string_view text) const noexcept final;
   // An acquire: {1, the number} granted | {0, ms until a try can succeed; -1: not known} busy.
   retrying_reply read(const value&, const lock_request&, retrying_reply r) const final;
   std::vector<holder> read_holders_reply(const value&) const override;  // of scripts/holders.lua

@@ -1,6 +1,5 @@
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
 
-#include "backend/redis/layouts/redisson/family.hpp"
 #include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
 
@@ -57,34 +56,22 @@ constexpr const script* loaded[] = {&scripts::try_lock,          &scripts::relea
                                     &redisson::scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_fair{
-    .can = {.life = seam::lifetime::ttl,
-            .queue = seam::order::fifo,
-            .contention = seam::contention_signal::silent,
-            .modes = seam::bit_of(lock_mode::exclusive),
-            .tokens = true,
-            .processes = true,
-            .breakable = true},
+    .can = {.queue = seam::order::fifo, .processes = true, .breakable = true},
     .rules = in_a_queue,
     .loaded = loaded,
+    .renew = &redisson::scripts::renew,
     .own_errors = redisson::errors_of_scripts,
     .needs = {.commands = commands, .counts_by_lock = true, .channels = "redisson_lock__channel:*"},
+    .channel_prefix = "redisson_lock__channel",  // of the channels of all waiters
 };
 
 std::string times_of(std::string_view key) {
   return redisson::prefixed("redisson_lock_timeout", key);
 }
-// The beginning of the channels of all waiters.
-std::string channels_of(std::string_view key) {
-  return redisson::prefixed("redisson_lock__channel", key);
-}
 
 }  // namespace
 
-codec::codec(channel_kind kind) noexcept : family_codec(facts_of_fair, kind) {}
-
-std::string codec::channels_at(std::string_view key) const {
-  return redisson::published(kind_of_channels(), channels_of(key));
-}
+codec::codec(channel_kind kind) noexcept : lock_codec(facts_of_fair, kind) {}
 
 // Redisson would have the number of a thread where this has the time: no thread has such a number.
 std::string codec::text_of(const retrying_owner& o) const {
@@ -94,7 +81,7 @@ std::string codec::text_of(const retrying_owner& o) const {
 }
 
 std::string codec::channel_of(const lock_request& r) const {
-  return channels_of(r.key) + ':' + std::string(r.owner);
+  return channel_at(r.key) + ':' + std::string(r.owner);
 }
 
 void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
@@ -103,14 +90,14 @@ void codec::append(command_writer& out, retrying_operation op, const lock_reques
     case operation::try_lock:
       return out.call(scripts::try_lock,
                       {r.key, fair_queue_of(r.key), times_of(r.key), redisson::counter_of(r.key)},
-                      r.owner, in_ms(r.ttl), in_ms(window), channels_at(r.key),
+                      r.owner, in_ms(r.ttl), in_ms(window), published_channel(r.key),
                       std::int64_t{r.may_queue}, std::int64_t{r.had_place}, in_ms(short_lease));
     case operation::release:
       return out.call(scripts::release, {r.key, fair_queue_of(r.key), times_of(r.key)}, r.owner,
-                      in_ms(window), channels_at(r.key));
+                      in_ms(window), published_channel(r.key));
     case operation::withdraw:
       return out.call(scripts::withdraw, {r.key, fair_queue_of(r.key), times_of(r.key)}, r.owner,
-                      in_ms(window), channels_at(r.key), std::int64_t{r.only_place});
+                      in_ms(window), published_channel(r.key), std::int64_t{r.only_place});
     case operation::resolve:
     case operation::subscribe:
     case operation::renew:
@@ -119,17 +106,13 @@ void codec::append(command_writer& out, retrying_operation op, const lock_reques
   }
 }
 
-void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  append_renewals_by(redisson::scripts::renew, out, all);
-}
-
 void codec::append_holders_query(std::string& out, std::string_view key) const {
   eval(out, redisson::scripts::holders, {key, fair_queue_of(key)});
 }
 
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
   eval(out, scripts::break_lock, {key, fair_queue_of(key), times_of(key)}, seen, in_ms(window),
-       channels_at(key));
+       published_channel(key));
 }
 
 }  // namespace holdfast::redis::redisson_fair

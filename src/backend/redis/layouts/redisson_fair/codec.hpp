@@ -16,20 +16,15 @@ namespace holdfast::redis::redisson_fair {
 // A waiter that sends no request for this long loses its place at the head of the queue.
 inline constexpr duration window = std::chrono::seconds{10};
 
-class codec final : public redisson::family_codec {
+class codec final : public redisson::lock_codec {
  public:
   explicit codec(channel_kind = channel_kind::plain) noexcept;
   std::string text_of(const retrying_owner&) const override;
   std::string channel_of(const lock_request&) const override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
-  void append_renewals(command_writer&, std::span<const lock_request>) const override;
   void append_holders_query(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
-
- private:
-  // The beginning of the channels of all waiters, as the scripts take it.
-  std::string channels_at(std::string_view key) const;
 };
 
 }  // namespace holdfast::redis::redisson_fair

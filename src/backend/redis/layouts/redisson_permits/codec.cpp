@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backend/redis/layouts/redisson/family.hpp"
 #include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
 
@@ -47,10 +46,7 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scri
                                     &scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_permits{
-    .can = {.life = seam::lifetime::ttl,
-            .queue = seam::order::none,
-            .contention = seam::contention_signal::silent,
-            .modes = seam::bit_of(lock_mode::permit),
+    .can = {.modes = seam::bit_of(lock_mode::permit),
             .tokens = false,
             .processes = true,
             .breakable = true},
@@ -59,10 +55,10 @@ constexpr codec_facts facts_of_permits{
     .loaded = loaded,
     .own_errors = errors_of_scripts,
     .needs = {.commands = commands, .channels = "redisson_sc:*"},
+    .channel_prefix = "redisson_sc",
 };
 
 std::string permits_key(std::string_view key) { return redisson::suffixed(key, "timeout"); }
-std::string channel_name(std::string_view key) { return redisson::prefixed("redisson_sc", key); }
 
 std::string bytes_of(const retrying_owner& o) {
   std::string out;
@@ -102,15 +98,7 @@ std::int64_t ms_of(std::chrono::microseconds wall) noexcept {
 
 }  // namespace
 
-codec::codec(channel_kind kind) noexcept : retrying_codec(facts_of_permits, kind) {}
-
-std::string codec::published_channel(std::string_view key) const {
-  return redisson::published(kind_of_channels(), channel_name(key));
-}
-
-std::string codec::name_fault(std::string_view name) const { return redisson::name_fault(name); }
-
-std::string codec::channel_of(const lock_request& r) const { return channel_name(r.key); }
+codec::codec(channel_kind kind) noexcept : family_codec(facts_of_permits, kind) {}
 
 void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;

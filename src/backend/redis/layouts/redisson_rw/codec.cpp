@@ -1,7 +1,6 @@
 // Source: RedissonReadLock and RedissonWriteLock of Redisson.
 #include "backend/redis/layouts/redisson_rw/codec.hpp"
 
-#include "backend/redis/layouts/redisson/family.hpp"
 #include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
 
@@ -51,11 +50,7 @@ constexpr const script* loaded[] = {&scripts::try_lock,  &scripts::release, &scr
                                     &scripts::downgrade, &scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_rw{
-    .can = {.life = seam::lifetime::ttl,
-            .queue = seam::order::none,
-            .contention = seam::contention_signal::silent,
-            .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared),
-            .tokens = true,
+    .can = {.modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared),
             .durable = true,
             .processes = true,
             .breakable = true,
@@ -64,6 +59,7 @@ constexpr codec_facts facts_of_rw{
     .loaded = loaded,
     .own_errors = errors_of_scripts,
     .needs = {.commands = commands, .counts_by_lock = true, .channels = "redisson_rwlock:*"},
+    .channel_prefix = "redisson_rwlock",
 };
 
 constexpr std::string_view as_writer = ":write";
@@ -76,18 +72,10 @@ std::string hold_of(const lock_request& r) {
   return holds_of(r.key).append(r.owner).append(":rwlock_timeout:1");
 }
 
-std::string channel_name(std::string_view key) {
-  return redisson::prefixed("redisson_rwlock", key);
-}
-
 }  // namespace
 
 codec::codec(std::string client_id, channel_kind kind)
-    : family_codec(facts_of_rw, kind), client_id_(std::move(client_id)) {}
-
-std::string codec::published_channel(std::string_view key) const {
-  return redisson::published(kind_of_channels(), channel_name(key));
-}
+    : lock_codec(facts_of_rw, kind), client_id_(std::move(client_id)) {}
 
 void codec::append(command_writer& out, retrying_operation op, const lock_request& r) const {
   using operation = retrying_operation;
@@ -147,7 +135,5 @@ std::string codec::guarded_owner(const retrying_owner& o, const guarded_grant& g
   if (g.mode != lock_mode::shared) return text_of(o).append(as_writer);
   return std::string(group_prefix) + std::to_string(g.number);
 }
-
-std::string codec::channel_of(const lock_request& r) const { return channel_name(r.key); }
 
 }  // namespace holdfast::redis::redisson_rw

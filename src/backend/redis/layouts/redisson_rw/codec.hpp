@@ -8,13 +8,12 @@
 
 namespace holdfast::redis::redisson_rw {
 
-class codec final : public redisson::family_codec {
+class codec final : public redisson::lock_codec {
  public:
   explicit codec(std::string client_id, channel_kind = channel_kind::plain);
 
   std::string text_of(const retrying_owner&) const override;
   std::string guarded_owner(const retrying_owner&, const guarded_grant&) const override;
-  std::string channel_of(const lock_request&) const override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
@@ -23,8 +22,6 @@ class codec final : public redisson::family_codec {
   std::vector<holder> read_holders_reply(const value&) const override;
 
  private:
-  std::string published_channel(std::string_view key) const;  // as the scripts take it
-
   const std::string client_id_;
 };
 

@@ -35,18 +35,12 @@ constexpr const script* loaded[] = {&scripts::vote, &scripts::raise, &scripts::r
                                     &lua::scripts::renew};
 
 constexpr codec_facts facts_of_redlock{
-    .can = {.life = seam::lifetime::ttl,
-            .queue = seam::order::none,
-            .contention = seam::contention_signal::silent,
-            .modes = seam::bit_of(lock_mode::exclusive),
-            .tokens = true,
-            .durable = true,
-            .processes = true,
-            .breakable = true},
+    .can = {.durable = true, .processes = true, .breakable = true},
     // A message of a server that has failed meanwhile is lost: the nap is short.
     .rules = {.has_channel = true, .try_is_idempotent = true, .nap_max = 5s},
     .loaded = loaded,
     .holders_script = &lua::scripts::holder,
+    .renew = &lua::scripts::renew,
     .needs = {.commands = commands, .counts_by_server = true, .channels = "hf:redlock:*"},
     .owner_prefix = "hfr:",
 };
@@ -85,10 +79,6 @@ void codec::append(command_writer& out, retrying_operation op, const lock_reques
     case operation::downgrade:
     case operation::none: return;
   }
-}
-
-void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  append_renewals_by(lua::scripts::renew, out, all);
 }
 
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {

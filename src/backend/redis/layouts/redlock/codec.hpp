@@ -17,7 +17,6 @@ class codec final : public retrying_codec {
   std::string name_fault(std::string_view name) const override;
   std::string channel_of(const lock_request&) const override;
   void append(command_writer&, retrying_operation, const lock_request&) const override;
-  void append_renewals(command_writer&, std::span<const lock_request>) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
 
   // Raises the server's number to this one, where the server has granted an attempt of this owner.

@@ -26,14 +26,7 @@ constexpr required_command commands[] = {
 
 // The scripts are for an operator: none is loaded.
 constexpr codec_facts facts_of_setnx{
-    .can = {.life = seam::lifetime::ttl,
-            .queue = seam::order::none,
-            .contention = seam::contention_signal::silent,
-            .modes = seam::bit_of(lock_mode::exclusive),
-            .tokens = false,
-            .processes = true,
-            .breakable = true,
-            .unsafe = true},
+    .can = {.tokens = false, .processes = true, .breakable = true, .unsafe = true},
     .holders_script = &scripts::holder,
     .break_lock = &scripts::break_lock,
     .needs = {.commands = commands, .has_transactions = true},

@@ -20,12 +20,10 @@ static_assert(claims::with_succession<queueing_recipe> &&
 namespace {
 
 constexpr seam::capabilities abilities{
-    .life = seam::lifetime::ttl,
     .queue = seam::order::fifo,
     .contention = seam::contention_signal::push,
     .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
              seam::bit_of(lock_mode::permit),
-    .tokens = true,
     .durable = true,
     .processes = true,
     .breakable = true,
