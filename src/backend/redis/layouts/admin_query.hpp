@@ -1,6 +1,8 @@
 // An operator's query of several commands.
 #pragma once
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -128,6 +130,37 @@ class admin_query : public reply_handler, protected claims::admin_query<T> {
   bool is_elsewhere_ = false, asks_ = false;
   const std::span<const error_meaning> own_errors_;
   std::size_t awaited_ = 0;
+};
+
+// For the holders of a lock by its name, or of all with names that begin so.
+enum class query_scope : unsigned char { one_lock, all_that_begin_so };
+
+// A question about one lock that its server answers with yes or no.
+class decision_query final : public admin_query<bool> {
+ public:
+  using writer = std::function<void(std::string&, std::string_view stamp)>;  // of that server
+  // Nothing: the server has more to do, and is asked again.
+  using reader = std::function<std::optional<bool>(const value&)>;
+  decision_query(const lock_server& s, std::string_view key, writer w, reader r,
+                 seam::decision_handler& to, std::span<const error_meaning> own_errors)
+      : admin_query(s, key, to, own_errors), write_(std::move(w)), read_(std::move(r)) {}
+
+ private:
+  void send_next(time_point now, base::event_queue& events) override {
+    std::string bytes;
+    write_(bytes, over().server_stamp());
+    send(std::move(bytes), now, events);
+  }
+  void read(const value& v) override { decision_ = read_(v); }
+  void on_all_read(time_point now, base::event_queue& events) override {
+    if (!decision_) return send_next(now, events);
+    result = *decision_;
+    finish(events);
+  }
+
+  const writer write_;
+  const reader read_;
+  std::optional<bool> decision_;
 };
 
 }  // namespace holdfast::redis

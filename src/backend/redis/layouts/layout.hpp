@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,13 +43,10 @@ class joint_holders final : public seam::holders_handler, private seam::awaited_
   void conclude() override {
     if (why_.code) return to_.on_failed(std::move(why_));
     // A lock that is moved meanwhile may be seen at both servers.
-    std::ranges::sort(all_, [](const holder& a, const holder& b) {
-      return a.name != b.name ? a.name < b.name : a.owner < b.owner;
-    });
-    const auto is_same = [](const holder& a, const holder& b) {
-      return a.name == b.name && a.owner == b.owner;
-    };
-    all_.erase(std::unique(all_.begin(), all_.end(), is_same), all_.end());
+    const auto identity = [](const holder& h) { return std::tie(h.name, h.owner); };
+    std::ranges::sort(all_, {}, identity);
+    const auto repeated = std::ranges::unique(all_, {}, identity);
+    all_.erase(repeated.begin(), repeated.end());
     to_.on_result(std::move(all_));
   }
 

@@ -31,12 +31,14 @@ std::unique_ptr<seam::claim> retrying_layout::open(std::string_view name, seam::
 
 void retrying_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
   ask_all(to, [&](const lock_server& at, seam::holders_handler& part) {
-    start_inspection(at, *codec_, settings_.prefix, prefix, part);
+    start_holders_query(at, *codec_, settings_.prefix, prefix, query_scope::all_that_begin_so,
+                        part);
   });
 }
 
 void retrying_layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(server_of(key_of(name)), *codec_, settings_.prefix, name, to);
+  start_holders_query(server_of(key_of(name)), *codec_, settings_.prefix, name,
+                      query_scope::one_lock, to);
 }
 
 void retrying_layout::break_lock(std::string_view name, std::string_view seen,

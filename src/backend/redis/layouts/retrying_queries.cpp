@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "backend/redis/layouts/admin_query.hpp"
-
 namespace holdfast::redis {
 
 namespace {
@@ -28,16 +26,14 @@ std::string key_of(const retrying_codec& c, std::string_view key_prefix, std::st
 // SCAN for the keys, where it is not about one lock; then a look at each.
 class holders_query final : public admin_query<std::vector<holder>> {
  public:
-  enum class scope { all_that_begin_so, one };
-
   holders_query(const lock_server& s, const retrying_codec& c, std::string_view key_prefix,
-                std::string_view name, scope extent, seam::holders_handler& to)
-      : admin_query({s.over, extent == scope::one ? s.of_others : nullptr},
+                std::string_view name, query_scope extent, seam::holders_handler& to)
+      : admin_query({s.over, extent == query_scope::one_lock ? s.of_others : nullptr},
                     key_of(c, key_prefix, name), to, c.facts().own_errors),
         codec_(c),
         key_prefix_(key_prefix),
         extent_(extent) {
-    if (extent == scope::one) {
+    if (is_of_one()) {
       keys_.push_back(key_of(c, key_prefix, name));
       return;
     }
@@ -47,14 +43,15 @@ class holders_query final : public admin_query<std::vector<holder>> {
   }
 
  private:
+  bool is_of_one() const noexcept { return extent_ == query_scope::one_lock; }
   // Among many keys, those are left out that this user may not read, and those that are no lock of
   // this layout. Of one name the latter is an error, as it is to an acquire.
   bool is_failure(const value& v) const override {
     if (!v.is(value::kind::error)) return false;
-    if (is_redirection(v)) return extent_ == scope::one;
+    if (is_redirection(v)) return is_of_one();
     const error_meaning* const m = meaning_of(v.text(), codec_.facts().own_errors);
     const bool is_other = m && m->why == errc::mismatch;
-    return extent_ == scope::one || !(is_other || is_key_denied(v));
+    return is_of_one() || !(is_other || is_key_denied(v));
   }
   void begin_again() override {
     read_ = 0;
@@ -89,7 +86,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
     const std::string& key = keys_[read_++];
     if (v.is(value::kind::error)) return;
     for (holder& h : codec_.read_holders_reply(v)) {
-      if (extent_ != scope::one && !codec_.is_owner(h.owner)) continue;
+      if (!is_of_one() && !codec_.is_owner(h.owner)) continue;
       h.name = key.substr(key_prefix_.size(),
                           key.size() - key_prefix_.size() - codec_.facts().key_suffix.size());
       result.push_back(std::move(h));
@@ -98,50 +95,27 @@ class holders_query final : public admin_query<std::vector<holder>> {
 
   const retrying_codec& codec_;
   const std::string key_prefix_;
-  const scope extent_;
+  const query_scope extent_;
   std::string pattern_, cursor_ = "0";
   bool scans_ = false;
   std::vector<std::string> keys_;
   std::size_t read_ = 0;  // of them
 };
 
-// Releases the lock under the owner that somebody saw.
-class break_query final : public admin_query<bool> {
- public:
-  break_query(const lock_server& s, const retrying_codec& c, std::string_view key,
-              std::string_view seen, seam::decision_handler& to)
-      : admin_query(s, key, to, c.facts().own_errors), codec_(c), key_(key), seen_(seen) {}
-
- private:
-  void send_next(time_point now, base::event_queue& events) override {
-    std::string bytes;
-    codec_.append_break(bytes, key_, seen_);
-    send(std::move(bytes), now, events);
-  }
-  void read(const value& v) override { result = codec_.read_break(v); }
-  void on_all_read(time_point, base::event_queue& events) override { finish(events); }
-
-  const retrying_codec& codec_;
-  const std::string key_, seen_;
-};
-
 }  // namespace
 
-void start_inspection(const lock_server& at, const retrying_codec& c, std::string_view key_prefix,
-                      std::string_view prefix, seam::holders_handler& to) {
-  constexpr auto all = holders_query::scope::all_that_begin_so;
-  (new holders_query(at, c, key_prefix, prefix, all, to))->start();
-}
-
 void start_holders_query(const lock_server& at, const retrying_codec& c,
-                         std::string_view key_prefix, std::string_view name,
+                         std::string_view key_prefix, std::string_view name, query_scope extent,
                          seam::holders_handler& to) {
-  (new holders_query(at, c, key_prefix, name, holders_query::scope::one, to))->start();
+  (new holders_query(at, c, key_prefix, name, extent, to))->start();
 }
 
 void start_breaking(const lock_server& at, const retrying_codec& c, std::string_view key,
                     std::string_view seen, seam::decision_handler& to) {
-  (new break_query(at, c, key, seen, to))->start();
+  const auto write = [&c, k = std::string(key), s = std::string(seen)](
+                         std::string& out, std::string_view) { c.append_break(out, k, s); };
+  const auto read = [&c](const value& v) { return std::optional(c.read_break(v)); };
+  (new decision_query(at, key, write, read, to, c.facts().own_errors))->start();
 }
 
 }  // namespace holdfast::redis

@@ -4,19 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "backend/redis/layouts/admin_query.hpp"
 #include "backend/redis/layouts/retrying_codec.hpp"
-#include "backend/redis/transport/transport.hpp"
-#include "seam/result_handler.hpp"
 
 namespace holdfast::redis {
-struct lock_server;
 
 // Without the reactor's mutex. Answered at once when there is no connection. The codec outlives
 // them.
-void start_inspection(const lock_server&, const retrying_codec&, std::string_view key_prefix,
-                      std::string_view prefix, seam::holders_handler&);
 void start_holders_query(const lock_server&, const retrying_codec&, std::string_view key_prefix,
-                         std::string_view name, seam::holders_handler&);
+                         std::string_view name, query_scope, seam::holders_handler&);
 void start_breaking(const lock_server&, const retrying_codec&, std::string_view key,
                     std::string_view seen, seam::decision_handler&);
 

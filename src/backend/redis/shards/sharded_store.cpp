@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <tuple>
 #include <utility>
 
 #include "backend/redis/extensions.hpp"
@@ -83,9 +84,7 @@ class holders_of_shards final : private seam::awaited_answers {
       for (auto p = same; p != end; ++p)
         if (p->name == h.name) p->waiting = std::max(p->waiting, h.waiting);
     }
-    std::ranges::sort(all, [](const holder& a, const holder& b) {
-      return a.name != b.name ? a.name < b.name : a.owner < b.owner;
-    });
+    std::ranges::sort(all, {}, [](const holder& h) { return std::tie(h.name, h.owner); });
     to_.on_result(std::move(all));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/redis/layouts/redlock/queries.hpp"
+#include "backend/redis/layouts/retrying_queries.hpp"
 #include "backend/redis/topologies/independent.hpp"
 #include "base/mutant.hpp"
 
@@ -48,16 +49,22 @@ std::unique_ptr<seam::claim> redlock_layout::open(std::string_view name, seam::c
 }
 
 void redlock_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_inspection(servers_, codec_, settings_.prefix, prefix, to);
+  ask_majority(servers_, to, [&](const lock_server& at, seam::holders_handler& part) {
+    start_holders_query(at, codec_, settings_.prefix, prefix, query_scope::all_that_begin_so, part);
+  });
 }
 
 void redlock_layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(servers_, codec_, settings_.prefix, name, to);
+  ask_majority(servers_, to, [&](const lock_server& at, seam::holders_handler& part) {
+    start_holders_query(at, codec_, settings_.prefix, name, query_scope::one_lock, part);
+  });
 }
 
 void redlock_layout::break_lock(std::string_view name, std::string_view seen,
                                 seam::decision_handler& to) {
-  start_breaking(servers_, codec_, key_of(name), seen, to);
+  ask_majority(servers_, to, [&](const lock_server& at, seam::decision_handler& part) {
+    start_breaking(at, codec_, key_of(name), seen, part);
+  });
 }
 
 void redlock_layout::add(redlock_claim& c, std::string_view key) {

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "backend/redis/layouts/admin_query.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/queries.hpp"
 
@@ -23,16 +21,14 @@ constexpr std::int64_t turns = 1024;  // a token is number * 1024 + turn
 // ttl, its queue and its members; then the note of each holder.
 class inspection final : public admin_query<std::vector<holder>> {
  public:
-  enum class scope { all_that_begin_so, one };
-
-  inspection(const lock_server& s, std::string key_prefix, std::string_view name, scope extent,
-             seam::holders_handler& to)
-      : admin_query({s.over, extent == scope::one ? s.of_others : nullptr},
+  inspection(const lock_server& s, std::string key_prefix, std::string_view name,
+             query_scope extent, seam::holders_handler& to)
+      : admin_query({s.over, extent == query_scope::one_lock ? s.of_others : nullptr},
                     key_prefix + std::string(name), to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
         extent_(extent) {
-    if (extent == scope::one) {
+    if (is_of_one()) {
       begin_again();
       return;
     }
@@ -43,6 +39,7 @@ class inspection final : public admin_query<std::vector<holder>> {
  private:
   enum class question { scan, locks, holders };
 
+  bool is_of_one() const noexcept { return extent_ == query_scope::one_lock; }
   void begin_again() override {
     question_ = question::locks;
     names_.assign(1, prefix_);
@@ -61,9 +58,9 @@ class inspection final : public admin_query<std::vector<holder>> {
     if (!v.is(value::kind::error)) return false;
     const bool is_owner = question_ == question::locks && asked_ % parts_of_lock == 1;
     // In a cluster the lock whose name is the prefix is at one of its servers.
-    if (is_redirection(v)) return extent_ == scope::one;
-    if (v.is_error("WRONGTYPE")) return extent_ == scope::one && is_owner;
-    return extent_ == scope::one || !is_key_denied(v);
+    if (is_redirection(v)) return is_of_one();
+    if (v.is_error("WRONGTYPE")) return is_of_one() && is_owner;
+    return is_of_one() || !is_key_denied(v);
   }
 
   void read(const value& v) override {
@@ -190,7 +187,7 @@ class inspection final : public admin_query<std::vector<holder>> {
 
   const std::string key_prefix_;  // of every lock
   const std::string prefix_;      // of those that are wanted
-  const scope extent_;
+  const query_scope extent_;
   question question_ = question::scan;
   std::string cursor_ = "0";
   std::vector<std::string> names_;
@@ -204,43 +201,19 @@ class inspection final : public admin_query<std::vector<holder>> {
 
 }  // namespace
 
-void start_inspection(const lock_server& at, std::string key_prefix, std::string_view name_prefix,
-                      seam::holders_handler& to) {
-  constexpr auto all = inspection::scope::all_that_begin_so;
-  (new inspection(at, std::move(key_prefix), name_prefix, all, to))->start();
-}
-
 void start_holders_query(const lock_server& at, std::string key_prefix, std::string_view name,
-                         seam::holders_handler& to) {
-  (new inspection(at, std::move(key_prefix), name, inspection::scope::one, to))->start();
+                         query_scope extent, seam::holders_handler& to) {
+  (new inspection(at, std::move(key_prefix), name, extent, to))->start();
 }
 
 namespace {
 
-// A script that answers {1 yes | 0 no | 3 ask again}.
-class yes_or_no final : public admin_query<bool> {
- public:
-  // write(std::string&, std::string_view stamp), of the server that is asked.
-  using writer = std::function<void(std::string&, std::string_view)>;
-  yes_or_no(const lock_server& s, std::string_view key, writer write, seam::decision_handler& v)
-      : admin_query(s, key, v, own_errors()), write_(std::move(write)) {}
-
- private:
-  void send_next(time_point now, event_queue& events) override {
-    std::string bytes;
-    write_(bytes, over().server_stamp());
-    send(std::move(bytes), now, events);
-  }
-  void read(const value& v) override { said_ = v[0].integer(); }
-  void on_all_read(time_point now, event_queue& events) override {
-    constexpr std::int64_t again = 3;
-    said_ == again ? send_next(now, events) : finish(events);
-  }
-  void complete(bool& yes) override { yes = said_ == 1; }
-
-  const writer write_;
-  std::int64_t said_ = 0;
-};
+// The reply of a script: {1 yes | 0 no | 3 ask again}.
+std::optional<bool> read_yes_or_no(const value& v) {
+  constexpr std::int64_t yes = 1, again = 3;
+  const std::int64_t answer = v[0].integer();
+  return answer == again ? std::nullopt : std::optional(answer == yes);
+}
 
 }  // namespace
 
@@ -250,38 +223,17 @@ void start_breaking(const lock_server& at, std::string_view lock, std::string_vi
                       o = std::string(owner)](std::string& out, std::string_view stamp) {
     append_break_lock(out, {l, n, o, stamp});
   };
-  (new yes_or_no(at, lock, write, to))->start();
+  (new decision_query(at, lock, write, read_yes_or_no, to, own_errors()))->start();
 }
 
-namespace {
-
 // The script answers {the counter, the time}.
-class raising final : public admin_query<bool> {
- public:
-  raising(const lock_server& s, std::string_view lock, std::string_view counter, std::int64_t floor,
-          seam::decision_handler& to)
-      : admin_query(s, lock, to, own_errors()), counter_(counter), least_(floor) {}
-
- private:
-  void send_next(time_point now, event_queue& events) override {
-    std::string bytes;
-    append_raise_counter(bytes, counter_, least_);
-    send(std::move(bytes), now, events);
-  }
-  void read(const value& v) override { raised_to_ = v[0].integer(); }
-  void on_all_read(time_point, event_queue& events) override { finish(events); }
-  void complete(bool& is_raised) override { is_raised = raised_to_ >= least_; }
-
-  const std::string counter_;
-  const std::int64_t least_;
-  std::int64_t raised_to_ = 0;
-};
-
-}  // namespace
-
 void start_raising(const lock_server& at, std::string_view lock, std::string_view counter,
                    std::int64_t floor, seam::decision_handler& to) {
-  (new raising(at, lock, counter, floor, to))->start();
+  const auto write = [n = std::string(counter), floor](std::string& out, std::string_view) {
+    append_raise_counter(out, n, floor);
+  };
+  const auto read = [floor](const value& v) { return std::optional(v[0].integer() >= floor); };
+  (new decision_query(at, lock, write, read, to, own_errors()))->start();
 }
 
 void start_guarded_write(const lock_server& at, const guarded_write& w,
@@ -289,7 +241,7 @@ void start_guarded_write(const lock_server& at, const guarded_write& w,
   std::string bytes;
   append_guarded_write(bytes, w);
   const auto write = [bytes](std::string& out, std::string_view) { out = bytes; };
-  (new yes_or_no(at, w.key, write, to))->start();
+  (new decision_query(at, w.key, write, read_yes_or_no, to, own_errors()))->start();
 }
 
 }  // namespace holdfast::redis

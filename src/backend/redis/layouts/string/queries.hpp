@@ -7,18 +7,14 @@
 #include <string_view>
 
 #include "backend/redis/extensions.hpp"
-#include "seam/result_handler.hpp"
+#include "backend/redis/layouts/admin_query.hpp"
 
 namespace holdfast::redis {
 
-struct lock_server;
-
 // Without the reactor's mutex. Answered at once when there is no connection. `key_prefix`: of the
 // keys of all locks.
-void start_inspection(const lock_server&, std::string key_prefix, std::string_view name_prefix,
-                      seam::holders_handler&);
 void start_holders_query(const lock_server&, std::string key_prefix, std::string_view name,
-                         seam::holders_handler&);
+                         query_scope, seam::holders_handler&);
 void start_guarded_write(const lock_server&, const guarded_write&, seam::decision_handler&);
 void start_breaking(const lock_server&, std::string_view lock, std::string_view counter,
                     std::string_view owner, seam::decision_handler&);

@@ -74,12 +74,12 @@ bool string_layout::can_lock_all(std::span<const std::string_view> names) const 
 
 void string_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
   ask_all(to, [&](const lock_server& at, seam::holders_handler& part) {
-    start_inspection(at, settings_.prefix, prefix, part);
+    start_holders_query(at, settings_.prefix, prefix, query_scope::all_that_begin_so, part);
   });
 }
 
 void string_layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(server_of(key_of(name)), settings_.prefix, name, to);
+  start_holders_query(server_of(key_of(name)), settings_.prefix, name, query_scope::one_lock, to);
 }
 
 void string_layout::break_lock(std::string_view name, std::string_view seen,
