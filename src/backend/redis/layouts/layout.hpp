@@ -16,7 +16,10 @@
 
 #include "backend/redis/layouts/layout_node.hpp"
 #include "backend/redis/layouts/required_command.hpp"
+#include "backend/redis/settings.hpp"
 #include "backend/redis/topologies/topology.hpp"
+#include "claim/claim_list.hpp"
+#include "claim/store_claim.hpp"
 #include "seam/lock_store.hpp"
 #include "seam/result_handler.hpp"
 
@@ -99,6 +102,64 @@ class layout : public seam::lock_store {
   topology* topology_ = nullptr;  // while it is attached
   std::mutex* mutex_ = nullptr;   // of the reactor
   std::vector<std::unique_ptr<layout_node>> nodes_;
+};
+
+// The claims of a layout, and what claims::store_of requires of every store of claims.
+template <class Claim>
+class claims_layout : public layout, public claims::store_defaults {
+ public:
+  // layout
+  void end_claims(errc code, const std::string& why, time_point now,
+                  base::event_queue& events) final {
+    claims_.give_up_all(code, why, now, events);
+  }
+  bool is_dispatching() const final { return claims_.is_dispatching(); }
+
+  // The contract of claims::store_of.
+  std::mutex& mutex() noexcept { return reactor_.mutex(); }
+  base::environment& env() const noexcept { return reactor_.env(); }
+  const claims::timing& rules() const noexcept { return settings_.rules; }
+  bool is_forked() const noexcept { return reactor_.is_forked(); }
+  time_point clock_for_release(const Claim&) const { return env().now(); }
+  void wake_at(Claim& c, time_point t) {
+    claims_.wake_at(c, t);
+    reactor_.wake_by(t);
+  }
+  void request_flush(claims::urgency when) noexcept {
+    reactor_.request_flush(when == claims::urgency::now);
+  }
+
+ protected:
+  claims_layout(io::client_reactor& r, const settings& s)  // the settings outlive it
+      : reactor_(r), settings_(s), claims_(s.rules) {}
+
+  io::client_reactor& reactor_;
+  const settings& settings_;
+  claims::claim_list<Claim> claims_;
+};
+
+// A layout whose locks are each stored at one server: that of its key. Node: its layout_node.
+template <class Claim, class Node>
+class keyed_layout : public claims_layout<Claim> {
+ public:
+  std::string reason(const Claim& c, errc why) const { return c.node->over().reason(why); }
+
+  // For its nodes; with the reactor's mutex held.
+  claims::claim_list<Claim>& claims() noexcept { return this->claims_; }
+  bool keys_move() const noexcept { return this->settings_.is_cluster(); }
+  Node& node_of_lock(std::string_view key) const noexcept {
+    return static_cast<Node&>(this->node_of(key));
+  }
+  void note_redirected(std::string_view key, const transport& from, const redirection& to,
+                       time_point now) const {
+    this->servers().on_redirected(key, from, to, now);
+  }
+
+ protected:
+  keyed_layout(io::client_reactor& r, const settings& s) : claims_layout<Claim>(r, s) {}
+  void tell_nodes_of_moved_keys(time_point now) const {
+    this->for_each_node([now](layout_node& n) { static_cast<Node&>(n).on_keys_moved(now); });
+  }
 };
 
 }  // namespace holdfast::redis

@@ -141,14 +141,28 @@ class layout_node : public request_source {
   transport& over_;
 };
 
-// What every layout keeps for a server: the claims there, the renewals that are due and the ids
-// that have to be withdrawn. The claim's record has `node`, the server that its lock is stored at.
-template <class Claim, class Orphan>
+// What a keyed_layout keeps for a server: the claims there, the renewals that are due, the ids that
+// have to be withdrawn and what has to be sent to another server. The claim's record has `node`,
+// the server that its lock is stored at; an Orphan has the `key` of its lock.
+template <class Layout, class Claim, class Orphan>
 class claims_node : public layout_node {
  public:
-  claims_node(transport& over, claims::claim_list<Claim>& all) noexcept
-      : layout_node(over), claims_(all), renewals_(over) {}
+  claims_node(Layout& l, transport& over) noexcept
+      : layout_node(over), home_(l), claims_(l.claims()), renewals_(over) {}
 
+  Layout& home() const noexcept { return home_; }
+  bool keys_move() const noexcept { return home_.keys_move(); }
+  // A server that has lost the slot may still answer what it was sent: its present one is asked.
+  bool has_left(const Claim& c) const noexcept {
+    return c.node != this && !base::planted(base::mutant::former_server_believed);
+  }
+  void on_keys_moved(time_point now) {
+    redirected_.send_now();
+    hand_over_orphans(now);
+  }
+  void on_orphan_redirected(const Orphan& o, const redirection& to, time_point now) {
+    if (keys_move()) home_.note_redirected(o.key, over_, to, now);
+  }
   claims::claim_list<Claim>& claims() noexcept { return claims_; }
   renewal_queue& renewals_due() noexcept { return renewals_; }
   claims::orphan_withdrawals<Orphan>& orphans() noexcept { return orphans_; }
@@ -195,12 +209,12 @@ class claims_node : public layout_node {
     renewals_.add(c);
     over_.tick_by(now);
   }
-  // Withdraws what is left of locks that are at another server now: node_of(orphan) has each.
-  template <class NodeOf>
-  void hand_over_orphans(time_point now, NodeOf node_of) {
-    const auto is_here = [&](const Orphan& o) { return &node_of(o) == this; };
+  // Withdraws what is left of locks that are at another server now.
+  void hand_over_orphans(time_point now) {
+    if (!keys_move()) return;
+    const auto is_here = [&](const Orphan& o) { return &home_.node_of_lock(o.key) == this; };
     orphans_.hand_over(is_here, [&](const Orphan& o) {
-      auto& to = node_of(o);
+      auto& to = home_.node_of_lock(o.key);
       to.over().tick_by(to.orphans().add(now, to, o));
     });
   }
@@ -208,10 +222,12 @@ class claims_node : public layout_node {
   void wake_due(time_point now, base::event_queue& events) {
     over_.tick_by(claims_.wake_due(now, events));
   }
-  // Renewals that have no connection of their own now.
-  void write_renewals_with_commands(time_point now) {
+  // Sends renewals that have no connection of their own now, and withdrawals.
+  void tick_renewals_and_orphans(time_point now) {
     if (renewals_.goes_with_commands())
       over_.write_commands([&](request_writer& w) { write_renewals(w, now); });
+    hand_over_orphans(now);
+    over_.tick_by(orphans_.tick(now));
   }
 
   void note_refusal(std::string why, time_point now) {
@@ -231,9 +247,11 @@ class claims_node : public layout_node {
     if (waits.retry_now) retry_now(now);
   }
 
+  Layout& home_;
   claims::claim_list<Claim>& claims_;
   renewal_queue renewals_;
   claims::orphan_withdrawals<Orphan> orphans_;
+  redirected_requests<Claim, typename Claim::operation> redirected_{over_};
 
  private:
   // At another server: what is not there is lost at once, and not at its next renewal. Until the

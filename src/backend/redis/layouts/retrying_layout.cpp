@@ -14,7 +14,7 @@ using base::planted;
 
 retrying_layout::retrying_layout(io::client_reactor& r, const settings& s,
                                  std::unique_ptr<const retrying_codec> c)
-    : reactor_(r), settings_(s), codec_(std::move(c)), claims_(s.rules) {}
+    : keyed_layout(r, s), codec_(std::move(c)) {}
 
 std::unique_ptr<layout_node> retrying_layout::make_node(transport& over) {
   return std::make_unique<retrying_node>(*this, settings_, over);
@@ -22,7 +22,7 @@ std::unique_ptr<layout_node> retrying_layout::make_node(transport& over) {
 
 std::string retrying_layout::name_fault(std::string_view name) const {
   if (std::string fault = codec_->name_fault(name); !fault.empty()) return fault;
-  return settings_.is_cluster() ? std::string(fault_in_cluster(key_of(name))) : std::string();
+  return keys_move() ? std::string(fault_in_cluster(key_of(name))) : std::string();
 }
 
 std::unique_ptr<seam::claim> retrying_layout::open(std::string_view name, seam::claim_sink& sink) {
@@ -48,13 +48,9 @@ void retrying_layout::break_lock(std::string_view name, std::string_view seen,
 
 void retrying_layout::add(retrying_claim& c, std::string_view key) {
   c.key = key;
-  c.slot = settings_.is_cluster() ? slot_of(key) : slot_number{0};
+  c.slot = keys_move() ? slot_of(key) : slot_number{0};
   c.node = &node_of_lock(key);
   claims_.add(c);
-}
-
-retrying_node& retrying_layout::node_of_lock(std::string_view key) const noexcept {
-  return static_cast<retrying_node&>(node_of(key));
 }
 
 // What is in flight is answered by the former server. It is of this claim, wherever that is.
@@ -75,7 +71,7 @@ void retrying_layout::on_keys_moved(time_point now, event_queue& events) {
     to.adopt(c, now, events);
     if (is_heard) c.on_subscribed(now, events);
   });
-  for_each_node([now](layout_node& n) { static_cast<retrying_node&>(n).on_keys_moved(now); });
+  tell_nodes_of_moved_keys(now);
 }
 
 void retrying_layout::remove(retrying_claim& c) noexcept {
@@ -133,15 +129,6 @@ std::string retrying_layout::text_of_owner(const retrying_claim& c) const {
   const retrying_recipe& r = c.recipe();
   const lock_mode mode = r.is_downgraded() ? lock_mode::shared : c.details.mode;
   return codec_->guarded_owner(c.owner_id, {mode, r.granted().number});
-}
-
-std::string retrying_layout::reason(const retrying_claim& c, errc why) const {
-  return c.node->over().reason(why);
-}
-
-void retrying_layout::wake_at(retrying_claim& c, time_point t) {
-  claims_.wake_at(c, t);
-  reactor_.wake_by(t);
 }
 
 void retrying_layout::after_step(retrying_claim& c, time_point now) {

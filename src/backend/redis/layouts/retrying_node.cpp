@@ -23,7 +23,7 @@ constexpr std::size_t ended_max = 64;
 }  // namespace
 
 retrying_node::retrying_node(retrying_layout& l, const settings& s, transport& over)
-    : claims_node(over, l.claims()), home_(l), settings_(s), codec_(l.codec()) {}
+    : claims_node(l, over), settings_(s), codec_(l.codec()) {}
 
 void retrying_node::detach() noexcept {
   orphans_.drop_all();
@@ -153,10 +153,8 @@ void retrying_node::on_reply(request& b, const value& v, const reply_context& co
   } else if (!is_error) {
     over_.note_accepted(context.now);
   }
-  // A server that has lost the slot may still answer what it was sent: its present one is asked.
-  const bool has_left =
-      c && c->node != this && !base::planted(base::mutant::former_server_believed);
-  if (has_left && r.what == retrying_reply::verdict::granted) return cut(*c, m.epoch, context);
+  if (c && has_left(*c) && r.what == retrying_reply::verdict::granted)
+    return cut(*c, m.epoch, context);
   if (c) c->on_reply(r, std::move(text), context.now, context.events);
 }
 
@@ -252,9 +250,7 @@ void retrying_node::on_tick(time_point now, event_queue& events) {
   end_waits(now, events);
   wake_due(now, events);
   probe_messages(now);
-  write_renewals_with_commands(now);
-  hand_over_orphans(now);
-  over_.tick_by(orphans_.tick(now));
+  tick_renewals_and_orphans(now);
 }
 
 // While claims wait for messages, a dead connection for them is found out by the question that it
@@ -311,10 +307,7 @@ void retrying_node::answer_renewals(request& b, const value& v, const reply_cont
   for (std::size_t i = 0; i < b.members.size(); ++i) {
     const batch_member& m = b.members[i];
     retrying_claim* const c = claims_.at(m.whose);
-    // The server that its lock is at now has been asked as well.
-    const bool has_left =
-        c && c->node != this && !base::planted(base::mutant::former_server_believed);
-    if (!c || has_left) continue;
+    if (!c || has_left(*c)) continue;
     retrying_reply r;
     r.to = retrying_operation::renew;
     r.epoch = m.epoch;
@@ -333,23 +326,6 @@ void retrying_node::answer_renewals(request& b, const value& v, const reply_cont
 void retrying_node::end_renewals(request& b) noexcept {
   pool_.give_back(b);
   renewals_.on_end();
-}
-
-void retrying_node::on_orphan_redirected(const retrying_orphan& o, const redirection& to,
-                                         time_point now) {
-  if (keys_move()) home_.note_redirected(o.key, over_, to, now);
-}
-
-void retrying_node::on_keys_moved(time_point now) {
-  redirected_.send_now();
-  hand_over_orphans(now);
-}
-
-void retrying_node::hand_over_orphans(time_point now) {
-  if (!keys_move()) return;
-  claims_node::hand_over_orphans(now, [this](const retrying_orphan& o) -> retrying_node& {
-    return home_.node_of_lock(o.key);
-  });
 }
 
 void retrying_node::note_ended(const retrying_claim& c, time_point now) {
@@ -407,10 +383,9 @@ lock_request retrying_orphan::request() const {
 }
 
 claims::withdrawal retrying_orphan::send(time_point now) {
-  const bool is_sent = node.over().submit(*this, now, [&](request_writer& w) {
+  return submit(now, [&](request_writer& w) {
     node.home().codec().append(w, retrying_operation::withdraw, request());
   });
-  return is_sent ? withdrawal::sent : withdrawal::unsent;
 }
 
 claims::withdrawal retrying_orphan::take(const value& v, time_point now) {

@@ -34,7 +34,8 @@ struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
   lock_request request() const;
 };
 
-class retrying_node final : public claims_node<retrying_claim, retrying_orphan> {
+class retrying_node final
+    : public claims_node<retrying_layout, retrying_claim, retrying_orphan> {
  public:
   using request = batch<retrying_node, retrying_operation>;
 
@@ -50,7 +51,6 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   void note_ended(const retrying_claim&, time_point now);
   // A claim whose lock has come to this server.
   void adopt(retrying_claim&, time_point now, base::event_queue&);
-  void on_keys_moved(time_point now);
 
   // layout_node
   void retry_now(time_point by) override { over_.retry_now(lane::commands, by); }
@@ -62,19 +62,15 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) override;
   void on_tick(time_point now, base::event_queue&) override;
 
-  // For its requests and orphans.
-  const retrying_layout& home() const noexcept { return home_; }
+  // For its requests.
   void on_reply(request&, const value&, const reply_context&);
   void on_script_missing(request&, const reply_context&);
   void on_cut(request&, const reply_context&);
-  bool keys_move() const noexcept { return settings_.is_cluster(); }
-  void on_orphan_redirected(const retrying_orphan&, const redirection&, time_point now);
   void on_redirected(request&, const redirection&, const reply_context&);
 
  private:
   void write_renewals(request_writer&, time_point now) override;
   void cut(retrying_claim&, std::uint32_t epoch, const reply_context&);
-  void hand_over_orphans(time_point now);
   void withdraw_copied_places(time_point now);
 
   duration probe_pause() const noexcept { return settings_.op_timeout / 4; }
@@ -86,7 +82,6 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
   void answer_renewals(request&, const value&, const reply_context&);
   void end_renewals(request&) noexcept;
 
-  retrying_layout& home_;
   const settings& settings_;
   const retrying_codec& codec_;
   batch_pool<retrying_node, retrying_operation> pool_{*this};
@@ -100,7 +95,6 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
 
   std::vector<request*> collected_;  // for the next write
   std::list<ended_owner> ended_;     // the last ones, in the order of their ends
-  redirected_requests<retrying_claim, retrying_operation> redirected_{over_};
   std::size_t listeners_ = 0;  // claims that wait for messages
 };
 

@@ -22,6 +22,12 @@ class server_orphan : public claims::orphan, public reply_handler {
                 base::duration pause_max = base::duration::max()) noexcept
       : claims::orphan(end, pause_max), node(n) {}
   ~server_orphan() = default;
+  // write(request_writer&) appends the request.
+  template <class Write>
+  withdrawal submit(base::time_point now, Write write) {
+    const bool is_sent = node.over().submit(*this, now, write);
+    return is_sent ? withdrawal::sent : withdrawal::unsent;
+  }
 
   Node& node;
 

@@ -32,10 +32,7 @@ seam::capabilities with_limit(seam::capabilities can, duration max_ttl) {
 }  // namespace
 
 redlock_layout::redlock_layout(io::client_reactor& r, const settings& s)
-    : reactor_(r),
-      settings_(s),
-      can_(with_limit(codec_.facts().can, s.max_ttl)),
-      claims_(s.rules) {}
+    : claims_layout(r, s), can_(with_limit(codec_.facts().can, s.max_ttl)) {}
 
 std::unique_ptr<layout_node> redlock_layout::make_node(transport& over) {
   auto made = std::make_unique<redlock_node>(*this, settings_, over,
@@ -122,11 +119,6 @@ void redlock_layout::withdraw_orphan(redlock_claim& c, time_point now, event_que
   const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   for (redlock_node* const n : servers_)
     if ((c.asked_at & bit_of(n->server())) != 0) n->withdraw(c.key, c.owner_text, end, now);
-}
-
-void redlock_layout::wake_at(redlock_claim& c, time_point t) {
-  claims_.wake_at(c, t);
-  reactor_.wake_by(t);
 }
 
 void redlock_layout::after_step(redlock_claim& c, time_point now) {

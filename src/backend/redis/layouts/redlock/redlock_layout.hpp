@@ -18,7 +18,6 @@
 // Every attempt has an owner of its own: nothing of an earlier one can count for it.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +28,10 @@
 #include "backend/redis/layouts/redlock/redlock_claim.hpp"
 #include "backend/redis/layouts/redlock/redlock_node.hpp"
 #include "backend/redis/layouts/redlock/redlock_round.hpp"
-#include "backend/redis/settings.hpp"
 
 namespace holdfast::redis {
 
-class redlock_layout final : public layout, public claims::store_defaults {
+class redlock_layout final : public claims_layout<redlock_claim> {
  public:
   redlock_layout(io::client_reactor&, const settings&);  // the settings outlive it
 
@@ -46,31 +44,17 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
   layout_needs needs() const override { return codec_.facts().needs; }
-  void end_claims(errc code, const std::string& why, time_point now,
-                  base::event_queue& events) override {
-    claims_.give_up_all(code, why, now, events);
-  }
-  bool is_dispatching() const override { return claims_.is_dispatching(); }
   bool is_settled() const noexcept override;
 
   // The contract of claims::store_of.
-  std::mutex& mutex() noexcept { return reactor_.mutex(); }
-  base::environment& env() const noexcept { return reactor_.env(); }
-  const claims::timing& rules() const noexcept { return settings_.rules; }
-  bool is_forked() const noexcept { return reactor_.is_forked(); }
   retrying_recipe new_recipe() const noexcept { return retrying_recipe(codec_.facts().rules); }
-  time_point clock_for_release(const redlock_claim&) const { return env().now(); }
   void add(redlock_claim&, std::string_view key);
   void remove(redlock_claim&) noexcept;
   std::optional<retrying_reply> submit(redlock_claim&, retrying_operation, time_point now,
                                        base::event_queue&);
   void renew_owner(redlock_claim&);
   void withdraw_orphan(redlock_claim&, time_point now, base::event_queue&);
-  void wake_at(redlock_claim&, time_point);
   void after_step(redlock_claim&, time_point now);
-  void request_flush(claims::urgency when) noexcept {
-    reactor_.request_flush(when == claims::urgency::now);
-  }
   static std::string text_of_owner(const redlock_claim& c) { return c.owner_text; }
   std::string reason(const redlock_claim&, errc why) const;
 
@@ -131,11 +115,8 @@ class redlock_layout final : public layout, public claims::store_defaults {
   void begin_records(time_point now);
   bool look_again_at_empty(time_point now);
 
-  io::client_reactor& reactor_;
-  const settings& settings_;
   const redlock::codec codec_;
   const seam::capabilities can_;
-  claims::claim_list<redlock_claim> claims_;
   std::vector<redlock_node*> servers_;
   std::vector<std::unique_ptr<redlock_round>> rounds_;
   std::vector<redlock_round*> idle_rounds_;

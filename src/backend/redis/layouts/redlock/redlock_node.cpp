@@ -281,10 +281,9 @@ redlock_orphan::redlock_orphan(redlock_node& n, std::string_view of_lock, std::s
     : server_orphan(n, end), key(of_lock), owner(of_owner) {}
 
 claims::withdrawal redlock_orphan::withdraw(time_point now) {
-  const bool is_sent = node.over().submit(*this, now, [&](request_writer& w) {
+  return submit(now, [&](request_writer& w) {
     node.home().codec().append(w, retrying_operation::withdraw, {.key = key, .owner = owner});
   });
-  return is_sent ? withdrawal::sent : withdrawal::unsent;
 }
 
 }  // namespace holdfast::redis

@@ -6,16 +6,13 @@
 namespace holdfast::redis {
 
 orphan::orphan(string_node& n, std::string_view name, const owner_text& o, time_point end)
-    : server_orphan(n, end), lock(name), owner(o) {}
+    : server_orphan(n, end), key(name), owner(o) {}
 
-orphan::orphan(string_node& n, const orphan& o) : orphan(n, o.lock, o.owner, o.until) {}
+orphan::orphan(string_node& n, const orphan& o) : orphan(n, o.key, o.owner, o.until) {}
 
 claims::withdrawal orphan::withdraw(time_point now) {
-  transport& over = node.over();
-  const owned_lock l{lock, node.home().counter_of(lock), view(owner), over.server_stamp()};
-  const bool is_sent =
-      over.submit(*this, now, [&](request_writer& w) { append_withdraw(w.out(), l); });
-  return is_sent ? withdrawal::sent : withdrawal::unsent;
+  const owned_lock l{key, node.home().counter_of(key), view(owner), node.over().server_stamp()};
+  return submit(now, [&](request_writer& w) { append_withdraw(w.out(), l); });
 }
 
 claims::withdrawal orphan::take(const value& v, time_point) noexcept {

@@ -16,7 +16,7 @@ struct orphan final : server_orphan<orphan, string_node> {
   withdrawal withdraw(time_point now);
   static withdrawal take(const value&, time_point) noexcept;
 
-  const std::string lock;
+  const std::string key;  // of the lock
   const owner_text owner;
 };
 

@@ -6,12 +6,8 @@
 
 #include "backend/redis/layouts/string/string_layout.hpp"
 #include "backend/redis/layouts/string/string_node.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::redis {
-
-using base::mutant;
-using base::planted;
 
 struct renewals::round {  // renewals that go out in one request
   slot_number slot = 0;
@@ -94,9 +90,7 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
   for (std::size_t i = 0; is_complete && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
     claim* const c = node_.claims().at(m.whose);
-    // The server that its lock is at now has been asked as well.
-    const bool has_left = c && c->node != &node_ && !planted(mutant::former_server_believed);
-    if (!c || has_left) continue;
+    if (!c || node_.has_left(*c)) continue;
     reply r;
     r.to = operation::renew;
     r.epoch = m.epoch;

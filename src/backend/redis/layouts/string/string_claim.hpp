@@ -58,6 +58,4 @@ struct string_protocol {
   using record = claim_record;
 };
 
-using claim_list = claims::claim_list<claim>;
-
 }  // namespace holdfast::redis

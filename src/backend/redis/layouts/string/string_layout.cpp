@@ -35,7 +35,7 @@ constexpr seam::capabilities abilities{
 }  // namespace
 
 string_layout::string_layout(io::client_reactor& r, const settings& s)
-    : reactor_(r), settings_(s), client_(base::random_u64(r.env())), claims_(s.rules) {}
+    : keyed_layout(r, s), client_(base::random_u64(r.env())) {}
 
 const seam::capabilities& string_layout::can() const noexcept { return abilities; }
 
@@ -108,10 +108,6 @@ void string_layout::add(claim& c, std::string_view lock) {
   claims_.add(c);
 }
 
-string_node& string_layout::node_of_lock(std::string_view lock) const noexcept {
-  return static_cast<string_node&>(node_of(lock));
-}
-
 std::string_view string_layout::counter_of(std::string_view lock) {
   if (!keys_move()) return counter_key;
   const slot_number slot = slot_of(lock);
@@ -127,7 +123,7 @@ void string_layout::on_keys_moved(time_point now, event_queue& events) {
     move(c, to, now);
     c.node->adopt(c, now, events);
   });
-  for_each_node([now](layout_node& n) { static_cast<string_node&>(n).on_keys_moved(now); });
+  tell_nodes_of_moved_keys(now);
 }
 
 // What is in flight is answered by the former server. It is of this claim, wherever that is.
@@ -203,11 +199,6 @@ void string_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   reactor_.wake_by(c.node->orphans().add(now, *c.node, c.lock(), owner_of(c), end));
 }
 
-void string_layout::wake_at(claim& c, time_point t) {
-  claims_.wake_at(c, t);
-  reactor_.wake_by(t);
-}
-
 void string_layout::after_step(claim& c, time_point now) {
   const queueing_recipe& r = c.recipe();
   if (r.is_idle()) {
@@ -237,10 +228,6 @@ owner_text string_layout::owner_of(const claim& c) const noexcept {
 std::string string_layout::text_of_owner(const claim& c) const {
   if (c.recipe().mode() == lock_mode::shared) return group_of(c.recipe().number());
   return std::string(view(owner_of(c)));
-}
-
-std::string string_layout::reason(const claim& c, errc why) const {
-  return c.node->over().reason(why);
 }
 
 // host|pid|since:number|note. The number of the grant is left out while it is not known.

@@ -3,7 +3,6 @@
 // claim is the recipe (recipes/queueing.hpp).
 #pragma once
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,12 +10,10 @@
 #include "backend/redis/extensions.hpp"
 #include "backend/redis/layouts/layout.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
-#include "backend/redis/settings.hpp"
 
 namespace holdfast::redis {
 
-class string_layout final : public layout,
-                            public claims::store_defaults,
+class string_layout final : public keyed_layout<claim, string_node>,
                             private guarded_values,
                             private grant_counters {
  public:
@@ -32,22 +29,9 @@ class string_layout final : public layout,
   void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
   layout_needs needs() const override;
-  void end_claims(errc code, const std::string& why, time_point now,
-                  base::event_queue& events) override {
-    claims_.give_up_all(code, why, now, events);
-  }
-  bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // The contract of claims::store_of.
-  std::mutex& mutex() noexcept { return reactor_.mutex(); }
-  base::environment& env() const noexcept { return reactor_.env(); }
-  bool is_forked() const noexcept { return reactor_.is_forked(); }
-  void request_flush(claims::urgency when) noexcept {
-    reactor_.request_flush(when == claims::urgency::now);
-  }
-  const timing& rules() const noexcept { return settings_.rules; }
   static queueing_recipe new_recipe() noexcept { return {}; }
-  time_point clock_for_release(const claim&) const { return env().now(); }
   void add(claim&, std::string_view lock);
   void remove(claim&) noexcept;
   std::optional<reply> submit(claim&, operation, time_point now, base::event_queue&);
@@ -56,28 +40,19 @@ class string_layout final : public layout,
   void submit_with_successor(claim&, claim& next, time_point now);
   void renew_owner(claim&);
   void withdraw_orphan(claim&, time_point now, base::event_queue&);
-  void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
   std::string text_of_owner(const claim&) const;
-  std::string reason(const claim&, errc why) const;
 
   // For its nodes; with the reactor's mutex held.
-  claim_list& claims() noexcept { return claims_; }
   std::uint64_t client() const noexcept { return client_; }
   owner_text owner_of(const claim&) const noexcept;
   std::string holder_info(const claim&) const;
-  bool keys_move() const noexcept { return settings_.is_cluster(); }
   // Of the lock, in a cluster; else 0.
   slot_number slot_of_claim(const claim& c) const noexcept {
     return keys_move() ? slot_of(c.lock()) : slot_number{0};
   }
   // The key that counts the grants of this lock. The text lasts as long as the layout.
   std::string_view counter_of(std::string_view lock);
-  string_node& node_of_lock(std::string_view lock) const noexcept;
-  void note_redirected(std::string_view key, const transport& from, const redirection& to,
-                       time_point now) const {
-    servers().on_redirected(key, from, to, now);
-  }
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {
@@ -94,10 +69,7 @@ class string_layout final : public layout,
   void count(claim&, time_point now);
   void move(claim&, string_node& to, time_point now);
 
-  io::client_reactor& reactor_;
-  const settings& settings_;
   const std::uint64_t client_;
-  claim_list claims_;
   std::unordered_map<slot_number, std::string> counters_;  // in a cluster
 };
 

@@ -20,8 +20,7 @@ using verdict = reply::verdict;
 constexpr duration pushes_expected_for = std::chrono::seconds(1);
 
 string_node::string_node(string_layout& l, const settings& s, transport& over)
-    : claims_node(over, l.claims()),
-      home_(l),
+    : claims_node(l, over),
       settings_(s),
       pushes_(over.subscribe(channel_of(l.client()), *this, env().now())) {
   if (!l.keys_move()) counters_.try_emplace(0, *this, counter_key);
@@ -117,22 +116,6 @@ std::int64_t string_node::take_counter_of(const claim& c) noexcept {
 
 void string_node::note_numbers_below(const claim& c, std::int64_t seen) {
   counter_of(c).floor.note(seen);
-}
-
-void string_node::on_orphan_redirected(const orphan& o, const redirection& to, time_point now) {
-  if (home_.keys_move()) home_.note_redirected(o.lock, over_, to, now);
-}
-
-void string_node::on_keys_moved(time_point now) {
-  redirected_.send_now();
-  hand_over_orphans(now);
-}
-
-void string_node::hand_over_orphans(time_point now) {
-  if (!home_.keys_move()) return;
-  claims_node::hand_over_orphans(now, [this](const orphan& o) -> string_node& {
-    return home_.node_of_lock(o.lock);
-  });
 }
 
 template <class Stays>
@@ -378,9 +361,7 @@ void string_node::answer(claims::claim_handle whose, reply q, std::string_view e
   claim* const c = claims_.at(whose);
   if (!c) return;
   const time_point now = context.now;
-  // A server that has lost the slot may still answer what it was sent: its present one is asked.
-  const bool has_left = c->node != this && !planted(base::mutant::former_server_believed);
-  if (q.what == verdict::granted && has_left)
+  if (q.what == verdict::granted && has_left(*c))
     return c->on([&](queueing_recipe& r) { return r.on_cut(q.epoch); }, now, context.events);
   q = grant_rules::believe(q, counter_of(*c).floor, over_.clock(), now);
   if (q.what == verdict::not_now) note_refusal(explain_reply(error), now);
@@ -455,9 +436,7 @@ void string_node::on_tick(time_point now, event_queue& events) {
   raise_if_due(now);
   wake_due(now, events);
   keep_sample(now);
-  write_renewals_with_commands(now);
-  hand_over_orphans(now);
-  over_.tick_by(orphans_.tick(now));
+  tick_renewals_and_orphans(now);
 }
 
 void string_node::count_pushable(int change, time_point now) {

@@ -21,7 +21,8 @@
 
 namespace holdfast::redis {
 
-class string_node final : public claims_node<claim, orphan>, private message_handler {
+class string_node final : public claims_node<string_layout, claim, orphan>,
+                          private message_handler {
  public:
   string_node(string_layout&, const settings&, transport&);
 
@@ -35,7 +36,6 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   // A claim whose lock has come to this server; and one that has left it.
   void adopt(claim&, time_point now, base::event_queue&);
   void forget_deferred(const claim& c) noexcept;
-  void on_keys_moved(time_point now);
   // The counter of a slot that leaves; it goes on above the numbers that were seen elsewhere.
   std::int64_t take_counter_of(const claim&) noexcept;
   void note_numbers_below(const claim&, std::int64_t);
@@ -43,7 +43,6 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   void count_pushable(int change, time_point now);  // claims that may be sent a push
 
   // For its batches and renewals.
-  string_layout& home() noexcept { return home_; }
   lock_arguments arguments_of(const claim&, owner_text& buffer) const;
   duration window(duration ttl) const noexcept {
     return grant_rules::window(ttl, over_.clock().round_trip());
@@ -52,7 +51,6 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   void wait_for_group(claim&);  // others of its group have left
   // The server has not executed it; another one may have the keys.
   void send_again(const claim&, operation, const redirection&, time_point now);
-  void on_orphan_redirected(const orphan&, const redirection&, time_point now);
   time_point now() const noexcept { return env().now(); }
   // `error`: the text that the server gave with it.
   void answer(claims::claim_handle, reply, std::string_view error, const reply_context&);
@@ -73,7 +71,6 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   bool is_open() const noexcept override;
 
  private:
-  void hand_over_orphans(time_point now);
   // The counter of all locks, or in a cluster that of one slot.
   class counter final : private reply_handler {
    public:
@@ -125,7 +122,6 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   duration sample_age_max(time_point now) const noexcept;
   void keep_sample(time_point now);
 
-  string_layout& home_;
   const settings& settings_;
   std::unique_ptr<subscription> pushes_;
   std::map<slot_number, counter> counters_;  // outside of a cluster: one, of number 0
@@ -133,7 +129,6 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   std::vector<claims::claim_handle> deferred_;  // claims whose request may not be sent yet
   string_batches collected_{*this};
   renewals sent_renewals_{*this};
-  redirected_requests<claim, operation> redirected_{over_};
   int pushable_ = 0;
   time_point pushes_expected_until_{};
 };
