@@ -45,27 +45,6 @@ class last_replies final : public io::blocking_wait {
   const layout_family& layouts_;
 };
 
-// Puts the findings of the topology before those of its server. Deletes itself.
-class completed_findings final : public seam::findings_handler {
- public:
-  completed_findings(std::vector<finding> first, seam::findings_handler& to)
-      : first_(std::move(first)), to_(to) {}
-
- private:
-  void on_result(std::vector<finding> of_server) override {
-    first_.insert(first_.end(), std::move_iterator(of_server.begin()),
-                  std::move_iterator(of_server.end()));
-    to_.on_result(std::move(first_));
-    delete this;
-  }
-  void on_failed(failure why) override {
-    to_.on_failed(std::move(why));
-    delete this;
-  }
-  std::vector<finding> first_;
-  seam::findings_handler& to_;
-};
-
 std::unique_ptr<topology> make_topology(io::client_reactor& r, const settings& s) {
   if (s.is_cluster()) return std::make_unique<cluster>(r, s, every_script());
   if (!s.sentinels.empty()) return std::make_unique<sentinel>(r, s, every_script());
@@ -164,8 +143,8 @@ void backend::diagnose(seam::findings_handler& to) {
       const std::lock_guard guard(reactor_.mutex());
       of_topology = topology_->findings();
     }
-    auto* const all = new completed_findings(std::move(of_topology), to);
-    return start_diagnosis(*topology_->nodes().front(), settings_, layouts_.needs(), false, *all);
+    return start_diagnosis(*topology_->nodes().front(), settings_, layouts_.needs(), false, to,
+                           std::move(of_topology));
   }
   std::vector<transport*> nodes;
   std::vector<std::string> names;

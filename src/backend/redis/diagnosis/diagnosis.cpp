@@ -1,6 +1,7 @@
 #include "backend/redis/diagnosis/diagnosis.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,8 +35,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 class diagnosis final : public admin_query<std::vector<finding>> {
  public:
   diagnosis(transport& t, const endpoint& e, std::span<const layout_needs> of_layouts,
-            bool is_in_cluster, seam::findings_handler& to)
-      : admin_query(t, to) {
+            bool is_in_cluster, seam::findings_handler& to, std::vector<finding> of_topology)
+      : admin_query(t, to), of_topology_(std::move(of_topology)) {
     facts_.is_in_cluster = is_in_cluster;
     facts_.user = e.user.empty() ? "default" : e.user;
     facts_.op_timeout = e.op_timeout;
@@ -125,7 +126,8 @@ class diagnosis final : public admin_query<std::vector<finding>> {
   void complete(std::vector<finding>& all) override {
     const auto several = names_.several();
     facts_.several_layouts.assign(several.begin(), several.end());
-    all = grade_all(facts_);
+    all = std::move(of_topology_);
+    std::ranges::move(grade_all(facts_), std::back_inserter(all));
   }
 
   struct request {
@@ -187,6 +189,7 @@ class diagnosis final : public admin_query<std::vector<finding>> {
     facts_.now = at;
   }
 
+  std::vector<finding> of_topology_;
   server_facts facts_;
   question question_ = question::facts;
   std::vector<fact*> answers_to_;  // of this question, in the order of sending
@@ -198,47 +201,37 @@ class diagnosis final : public admin_query<std::vector<finding>> {
   fact multi_, exec_, ignored_;
 };
 
-class findings_of_servers final : public joint_findings {
- public:
-  findings_of_servers(std::span<transport* const> nodes, const std::vector<std::string>& names,
-                      bool are_in_cluster, seam::findings_handler& to)
-      : joint_findings(names, to),
-        nodes_(nodes.begin(), nodes.end()),
-        names_(names),
-        are_in_cluster_(are_in_cluster) {}
-
- private:
-  std::vector<finding> findings_about(std::size_t i) const override {
-    std::string why;
-    {
-      const std::lock_guard guard(nodes_[i]->reactor().mutex());
-      why = nodes_[i]->read_status().trouble.text;
-    }
-    if (why.empty()) return {};
-    if (are_in_cluster_)
-      return {{"server", finding_grade::bad, names_[i] + " cannot be used: " + why, {}}};
-    return {{"vote", finding_grade::bad, names_[i] + " does not vote: " + why, {}}};
+// Why the server cannot be used now, if that is so.
+std::vector<finding> findings_of_status(transport& over, const std::string& name,
+                                        bool is_in_cluster) {
+  std::string why;
+  {
+    const std::lock_guard guard(over.reactor().mutex());
+    why = over.read_status().trouble.text;
   }
-
-  const std::vector<transport*> nodes_;
-  const std::vector<std::string> names_;
-  const bool are_in_cluster_;
-};
+  if (why.empty()) return {};
+  if (is_in_cluster) return {{"server", finding_grade::bad, name + " cannot be used: " + why, {}}};
+  return {{"vote", finding_grade::bad, name + " does not vote: " + why, {}}};
+}
 
 }  // namespace
 
 void start_diagnosis(transport& over, const endpoint& e, std::span<const layout_needs> of_layouts,
-                     bool is_in_cluster, seam::findings_handler& to) {
-  (new diagnosis(over, e, of_layouts, is_in_cluster, to))->start();
+                     bool is_in_cluster, seam::findings_handler& to,
+                     std::vector<finding> of_topology) {
+  (new diagnosis(over, e, of_layouts, is_in_cluster, to, std::move(of_topology)))->start();
 }
 
 void start_diagnosis(std::span<transport* const> nodes, const std::vector<std::string>& names,
                      const endpoint& e, std::span<const layout_needs> of_layouts,
                      bool are_in_cluster, seam::findings_handler& to) {
-  joint_findings::start(std::make_unique<findings_of_servers>(nodes, names, are_in_cluster, to),
-                        [&](std::size_t i, seam::findings_handler& part) {
-                          start_diagnosis(*nodes[i], e, of_layouts, are_in_cluster, part);
-                        });
+  const auto diagnose = [&](std::size_t i, seam::findings_handler& part) {
+    start_diagnosis(*nodes[i], e, of_layouts, are_in_cluster, part);
+  };
+  const std::vector<transport*> all(nodes.begin(), nodes.end());
+  start_joint_diagnosis(names, diagnose, to, [=](std::size_t i) {
+    return findings_of_status(*all[i], names[i], are_in_cluster);
+  });
 }
 
 }  // namespace holdfast::redis

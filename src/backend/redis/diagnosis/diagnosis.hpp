@@ -24,9 +24,9 @@ namespace holdfast::redis {
 class transport;
 
 // Without the reactor's mutex. Answered at once when there is no connection. The endpoint outlives
-// the answer.
+// the answer. The findings of the topology come first.
 void start_diagnosis(transport&, const endpoint&, std::span<const layout_needs>, bool is_in_cluster,
-                     seam::findings_handler&);
+                     seam::findings_handler&, std::vector<finding> of_topology = {});
 
 // Like start_diagnosis() of one server. A finding that all servers share is reported once; every
 // other finding names its server. A server that cannot be examined is a bad finding of its own. The

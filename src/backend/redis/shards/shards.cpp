@@ -157,10 +157,10 @@ void shards::flush() {
 void shards::diagnose(seam::findings_handler& to) {
   std::vector<std::string> names;
   for (const weighted_name& n : lists_.present) names.push_back("shard " + n.name);
-  joint_findings::start(std::make_unique<joint_findings>(std::move(names), to),
-                        [this](std::size_t i, seam::findings_handler& one) {
-                          all_[i]->diagnose(one);
-                        });
+  const auto diagnose = [this](std::size_t i, seam::findings_handler& one) {
+    all_[i]->diagnose(one);
+  };
+  start_joint_diagnosis(std::move(names), diagnose, to);
 }
 
 // Shards that answer come first: one that does not answer takes all the time that is left. A

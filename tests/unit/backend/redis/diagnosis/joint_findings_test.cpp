@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +27,8 @@ struct reported_findings final : seam::findings_handler {
 };
 
 void start_joint(std::vector<std::string> names, seam::findings_handler& to,
-                 const joint_findings::diagnosis& diagnose) {
-  joint_findings::start(std::make_unique<joint_findings>(std::move(names), to), diagnose);
+                 const std::function<void(std::size_t, seam::findings_handler&)>& diagnose) {
+  start_joint_diagnosis(std::move(names), diagnose, to);
 }
 
 TEST(redis_joint_findings, without_a_server_are_one_bad_finding_at_once) {
