@@ -224,6 +224,12 @@ void read_options(const seam::open_args& o, settings& out) {
 
 }  // namespace
 
+base::address settings::reachable(const base::address& announced) const {
+  for (const auto& [from, to] : map)
+    if (base::text_of(from) == base::text_of(announced)) return to;
+  return announced;
+}
+
 settings read_settings(const seam::open_args& o) {
   settings out;
   out.layout = default_layout;

@@ -31,6 +31,8 @@ struct settings : endpoint {
   base::log_sink log;
 
   bool is_cluster() const noexcept { return !seeds.empty(); }
+  // Servers announce addresses of their own network, which `map` translates.
+  base::address reachable(const base::address& announced) const;
 };
 
 // Throws lock_error (bad_url, bad_option).

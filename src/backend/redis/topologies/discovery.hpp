@@ -1,8 +1,5 @@
 // How topologies look for a master among servers that tell of each other.
 #pragma once
-#include <span>
-#include <utility>
-
 #include "base/environment.hpp"
 #include "base/network.hpp"
 
@@ -15,14 +12,6 @@ inline constexpr base::duration failover_max = std::chrono::seconds{30};
 
 inline bool is_same_address(const base::address& a, const base::address& b) {
   return base::text_of(a) == base::text_of(b);
-}
-
-// Servers announce addresses of their own network, which ?map= translates.
-inline base::address reachable_address(std::span<const std::pair<base::address, base::address>> map,
-                                       const base::address& announced) {
-  for (const auto& [from, to] : map)
-    if (is_same_address(from, announced)) return to;
-  return announced;
 }
 
 }  // namespace holdfast::redis

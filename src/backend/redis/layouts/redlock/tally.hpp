@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backend/redis/topologies/several_servers.hpp"
 #include "base/environment.hpp"
@@ -71,6 +72,8 @@ class tally {
   duration rest() const noexcept;
 
  private:
+  std::span<const ballot> all() const noexcept { return std::span(ballots_).first(servers_); }
+
   std::array<ballot, independent_servers_max> ballots_{};
   std::size_t servers_;
 };

@@ -174,7 +174,7 @@ void cluster::follow_masters(time_point now, event_queue& events) {
   const auto& known = map_.shards();
   while (shards_.size() < std::min(known.size(), shards_max)) make_shard();
   for (std::size_t i = 0; i < shards_.size(); ++i) {
-    const base::address at = reachable(known[i].at);
+    const base::address at = settings_.reachable(known[i].at);
     if (at.host.empty() || is_same_address(at, shards_[i].led_to)) continue;
     shards_[i].led_to = at;
     shards_[i].over->lead_to(at, now, events);
@@ -187,7 +187,7 @@ void cluster::follow_masters(time_point now, event_queue& events) {
 // Of the nodes that are not in the URL, those that can be asked.
 void cluster::add_links(const std::vector<cluster_node>& all) {
   for (const cluster_node& n : all) {
-    const base::address at = reachable(n.at);
+    const base::address at = settings_.reachable(n.at);
     const auto is_it = [&](const auto& l) { return is_same_address(l->where(), at); };
     const bool is_usable = !n.has_failed && at.port != 0 && !at.host.empty();
     if (!is_usable || links_.size() >= links_max || std::ranges::any_of(links_, is_it)) continue;
@@ -197,10 +197,6 @@ void cluster::add_links(const std::vector<cluster_node>& all) {
     cluster_link::listener& me = *this;
     links_.push_back(std::make_unique<cluster_link>(reactor_, std::move(e), me));
   }
-}
-
-base::address cluster::reachable(const base::address& announced) const {
-  return reachable_address(settings_.map, announced);
 }
 
 bool cluster::is_open() const noexcept {

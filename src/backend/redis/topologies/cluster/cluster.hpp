@@ -78,7 +78,6 @@ class cluster final : public topology,
   void look_if_due(time_point now);
   bool is_settled() const noexcept;
   bool is_in_use() const noexcept;
-  base::address reachable(const base::address& announced) const;
   std::string faults() const;
 
   io::client_reactor& reactor_;

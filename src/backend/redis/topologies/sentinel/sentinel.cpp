@@ -147,7 +147,7 @@ void sentinel::on_reported(time_point now, event_queue& events) {
     verdict_ = {.why = {errc::refused, std::move(fault)}};
   add_servers();
   add_sentinels(now);
-  if (verdict_.master && counts(verdict_)) one_.lead_to(reachable(*verdict_.master), now, events);
+  if (verdict_.master && counts(verdict_)) one_.lead_to(settings_.reachable(*verdict_.master), now, events);
   if (!is_settled(now) && next_look_ == base::never) look_soon(now);
   reactor_.wake_by(now);  // a thread that waits for the first connection learns the reason
 }
@@ -158,7 +158,7 @@ void sentinel::on_scouted(const base::address& at, const server_identity& s, tim
                           event_queue& events) {
   if (heir_ && is_same_address(heir_->at, at) && s.role != server_role::master) heir_.reset();
   const bool is_named =
-      verdict_.master && counts(verdict_) && is_same_address(reachable(*verdict_.master), at);
+      verdict_.master && counts(verdict_) && is_same_address(settings_.reachable(*verdict_.master), at);
   const bool is_heir = one_.is_heir(s) || planted(mutant::scouted_stranger_followed);
   if (s.role != server_role::master || !(is_named || is_heir)) return;
   if (!is_named) heir_ = heir{at, verdict_.epoch};
@@ -168,7 +168,7 @@ void sentinel::on_scouted(const base::address& at, const server_identity& s, tim
 // Where the sentinels have not heard of a promotion that the client has followed, they name the
 // master before it, which may be back without its data.
 bool sentinel::counts(const sentinel_verdict& v) const {
-  return !heir_ || v.epoch > heir_->epoch || is_same_address(reachable(*v.master), heir_->at) ||
+  return !heir_ || v.epoch > heir_->epoch || is_same_address(settings_.reachable(*v.master), heir_->at) ||
          planted(mutant::heir_forgotten);
 }
 
@@ -186,7 +186,7 @@ void sentinel::add_sentinels(time_point now) {
   for (const auto& l : links_)
     if (l->state().answer && l->state().answer->others)
       for (const sentinel_peer& p : *l->state().answer->others)
-        found.push_back({p.id, reachable(p.at)});
+        found.push_back({p.id, settings_.reachable(p.at)});
   for (const sentinel_peer& p : found) {
     if (is_known(p) || links_.size() >= sentinels_max || p.at.port == 0) continue;
     endpoint e = settings_.sentinels.front();
@@ -203,10 +203,10 @@ void sentinel::add_link(endpoint e, bool is_in_url) {
 }
 
 void sentinel::add_servers() {
-  if (verdict_.master) add_server(reachable(*verdict_.master));
+  if (verdict_.master) add_server(settings_.reachable(*verdict_.master));
   for (const auto& l : links_)
     if (l->state().answer)
-      for (const known_replica& r : l->state().answer->replicas) add_server(reachable(r.at));
+      for (const known_replica& r : l->state().answer->replicas) add_server(settings_.reachable(r.at));
 }
 
 void sentinel::add_server(const base::address& at) {
@@ -215,10 +215,6 @@ void sentinel::add_server(const base::address& at) {
   endpoint e = settings_;
   e.move_to(at);
   scouts_.push_back(std::make_unique<scout>(*this, std::move(e)));
-}
-
-base::address sentinel::reachable(const base::address& announced) const {
-  return reachable_address(settings_.map, announced);
 }
 
 failure sentinel::why_not_open(bool is_overdue) const {

@@ -62,7 +62,6 @@ class sentinel final : public topology,
   void look_soon(time_point now);
   void look_if_due(time_point now);
   bool is_settled(time_point now) const noexcept;
-  base::address reachable(const base::address& announced) const;
   std::vector<sentinel_state> states() const;
 
   io::client_reactor& reactor_;
