@@ -18,4 +18,12 @@ std::optional<Number> whole_number(std::string_view text, int digits_base = 10) 
   return out;
 }
 
+// The number at the beginning of the text, whatever follows; 0: there is none of this type.
+template <std::integral Number>
+Number leading_number(std::string_view text) noexcept {
+  Number out{};
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
 }  // namespace holdfast::base

@@ -10,6 +10,7 @@
 #include "base/number.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
+#include "base/words.hpp"
 #include "seam/own_options.hpp"
 
 namespace holdfast::redis {
@@ -144,8 +145,7 @@ std::optional<base::address> read_address(std::string_view text) {
 // "told=reached,told=reached".
 void read_map(std::string_view text, const seam::own_options& own, settings& out) {
   while (!text.empty()) {
-    const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(item.size() + 1, text.size()));
+    const std::string_view item = base::next_word(text, ',');
     const auto equals = item.find('=');
     const auto from = read_address(item.substr(0, equals));
     const auto to = equals == item.npos ? std::nullopt : read_address(item.substr(equals + 1));

@@ -12,6 +12,7 @@
 #include "backend/redis/layouts/admin_query.hpp"
 #include "backend/redis/transport/server_info.hpp"
 #include "backend/redis/transport/transport.hpp"
+#include "base/words.hpp"
 
 namespace holdfast::redis {
 
@@ -24,11 +25,7 @@ constexpr std::size_t scans_max = 20;  // of a thousand keys each: a large serve
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    out.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  while (!text.empty()) out.push_back(base::next_word(text));
   return out;
 }
 

@@ -1,10 +1,10 @@
 // Findings from INFO and CONFIG GET.
 #include "backend/redis/diagnosis/findings.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "backend/redis/transport/server_info.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis {
 
@@ -12,11 +12,7 @@ namespace {
 
 using grade = finding_grade;
 
-std::int64_t number_of(std::string_view text) noexcept {
-  std::int64_t out = 0;
-  std::from_chars(text.data(), text.data() + text.size(), out);
-  return out;
-}
+constexpr auto number_of = base::leading_number<std::int64_t>;
 
 std::int64_t info_number(const server_facts& f, std::string_view name) noexcept {
   return number_of(info_field(f.info.text, name));
@@ -37,12 +33,6 @@ struct version {
 version version_of(std::string_view text) noexcept {
   const auto dot = text.find('.');
   return {number_of(text), dot == text.npos ? 0 : number_of(text.substr(dot + 1))};
-}
-
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 60)) out += c < ' ' || c > '~' ? '?' : c;
-  return out;
 }
 
 }  // namespace

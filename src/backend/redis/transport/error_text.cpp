@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/redis/transport/resp.hpp"
+#include "backend/redis/transport/server_info.hpp"
 
 namespace holdfast::redis {
 
@@ -150,12 +151,8 @@ bool is_key_denied(const value& v) noexcept {
 }
 
 std::string explain(std::string_view text, std::span<const error_meaning> more) {
-  std::string out = "the server answered \"";
-  constexpr std::size_t limit = 200;
-  for (const char c : text.substr(0, limit)) out += c < ' ' || c > '~' ? '?' : c;
-  out += '"';
-  if (const error_meaning* const m = meaning_of(text, more))
-    out += std::string(": ") + std::string(m->what_to_do);
+  std::string out = "the server answered \"" + printable(text, 200) + '"';
+  if (const error_meaning* const m = meaning_of(text, more)) out.append(": ").append(m->what_to_do);
   return out;
 }
 

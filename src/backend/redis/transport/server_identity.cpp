@@ -1,13 +1,12 @@
 #include "backend/redis/transport/server_identity.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <string_view>
 
 #include "backend/redis/transport/server_info.hpp"
 #include "base/number.hpp"
+#include "base/words.hpp"
 
 namespace holdfast::redis {
 
@@ -16,9 +15,7 @@ namespace {
 // "name=value" in a list; empty: it is not there.
 std::string_view part_of(std::string_view list, std::string_view name, char separator) {
   while (!list.empty()) {
-    const std::size_t end = std::min(list.find(separator), list.size());
-    const std::string_view part = list.substr(0, end);
-    list.remove_prefix(std::min(end + 1, list.size()));
+    const std::string_view part = base::next_word(list, separator);
     if (part.size() > name.size() && part.starts_with(name) && part[name.size()] == '=')
       return part.substr(name.size() + 1);
   }
@@ -55,9 +52,7 @@ void read_role(std::string_view role, server_identity& out) {
 
 void read_version(std::string_view version, server_identity& out) {
   constexpr int first_with_sharded_channels = 7;
-  int major = 0;
-  std::from_chars(version.data(), version.data() + version.size(), major);
-  out.has_sharded_channels = major >= first_with_sharded_channels;
+  out.has_sharded_channels = base::leading_number<int>(version) >= first_with_sharded_channels;
 }
 
 void read_replication(std::string_view info, server_identity& out) {

@@ -7,6 +7,12 @@
 
 namespace holdfast::redis {
 
+std::string printable(std::string_view text, std::size_t bytes_max) {
+  std::string out;
+  for (const char c : text.substr(0, bytes_max)) out += c < ' ' || c > '~' ? '?' : c;
+  return out;
+}
+
 std::string_view info_field(std::string_view info, std::string_view name) noexcept {
   for (std::size_t at = 0; at < info.size();) {
     const std::size_t end = std::min(info.find('\n', at), info.size());
@@ -24,10 +30,10 @@ std::string eviction_warning(std::string_view info) {
   const std::string_view policy = info_field(info, "maxmemory_policy");
   const std::string_view most = info_field(info, "maxmemory");
   if (policy.empty() || policy == "noeviction" || most.empty() || most == "0") return {};
-  std::string out = "the server may evict the keys of locks that are held (maxmemory-policy ";
-  for (const char c : policy.substr(0, 40)) out += c < ' ' || c > '~' ? '?' : c;
-  out += "): a second client would get the lock; set maxmemory-policy to noeviction";
-  return out + ", or use another server for locks";
+  return "the server may evict the keys of locks that are held (maxmemory-policy " +
+         printable(policy, 40) +
+         "): a second client would get the lock; set maxmemory-policy to noeviction, or use "
+         "another server for locks";
 }
 
 namespace {

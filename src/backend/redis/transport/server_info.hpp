@@ -9,6 +9,9 @@ namespace holdfast::redis {
 
 class value;
 
+// At most so many bytes of a text of a server, with ? for what cannot be printed.
+std::string printable(std::string_view text, std::size_t bytes_max = 60);
+
 // The value of one field; empty when it is not there.
 std::string_view info_field(std::string_view info, std::string_view name) noexcept;
 

@@ -1,10 +1,11 @@
 #include "backend/redis/layouts/string/codec.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include "backend/redis/layouts/scripts.hpp"
+#include "base/number.hpp"
+#include "base/words.hpp"
 
 namespace holdfast::redis {
 
@@ -310,53 +311,31 @@ std::string explain_reply(std::string_view text) {
   // The server did not say this: the text is our own.
   const error_meaning& m = *meaning_of(other_kind, errors_of_scripts);
   text.remove_prefix(std::min(other_kind.size() + 1, text.size()));
-  std::string out;
-  constexpr std::size_t limit = 200;
-  for (const char c : text.substr(0, limit)) out += c < ' ' || c > '~' ? '?' : c;
-  return out + ": " + std::string(m.what_to_do);
+  return printable(text, 200) + ": " + std::string(m.what_to_do);
 }
 
-namespace {
-
-struct parts {
-  std::string_view rest;
-  std::string_view text() noexcept {
-    const std::size_t end = std::min(rest.find('|'), rest.size());
-    const std::string_view out = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return out;
-  }
-  std::int64_t number() noexcept {
-    const std::string_view digits = text();
-    std::int64_t n = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    return n;
-  }
-};
-
-}  // namespace
-
 std::optional<pushed_message> read_message(std::string_view payload) noexcept {
-  parts p{payload};
-  const std::string_view word = p.text();
+  const auto part = [&] { return base::next_word(payload, '|'); };
+  const auto number = [&] { return base::leading_number<std::int64_t>(part()); };
+  const std::string_view word = part();
   pushed_message m;
   if (word == "grant") {
-    m.number = p.number();
-    m.at = server_time_of(p.number());
-    m.window = span_of(p.number());
-    m.others = p.number() != 0;
-    m.stamp = p.text();
+    m.number = number();
+    m.at = server_time_of(number());
+    m.window = span_of(number());
+    m.others = number() != 0;
+    m.stamp = part();
   } else if (word == "look") {
     m.what = push::kind::look;
-    m.at = server_time_of(p.number());
+    m.at = server_time_of(number());
   } else if (word == "wanted") {
     m.what = push::kind::wanted;
-    p.text();
+    part();
   } else {
     return std::nullopt;
   }
-  m.owner = p.text();
-  m.lock = p.rest;
+  m.owner = part();
+  m.lock = payload;
   return m;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,12 +6,16 @@
 
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/queries.hpp"
+#include "base/number.hpp"
+#include "base/words.hpp"
 
 namespace holdfast::redis {
 
 namespace {
 
 using base::event_queue;
+using base::leading_number;
+using base::next_word;
 
 constexpr std::size_t parts_of_lock = 4;
 constexpr std::int64_t turns = 1024;  // a token is number * 1024 + turn
@@ -124,12 +127,6 @@ class inspection final : public admin_query<std::vector<holder>> {
     }
   }
 
-  static std::int64_t whole(std::string_view digits) noexcept {
-    std::int64_t n = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    return n;
-  }
-
   holder holder_of(const std::string& key, std::string owner) const {
     holder h;
     h.name = key.substr(key_prefix_.size());
@@ -141,7 +138,7 @@ class inspection final : public admin_query<std::vector<holder>> {
   void take_members(const value& v) {
     members_.clear();
     for (std::size_t i = 0; i + 1 < v.size(); i += 2)
-      members_.emplace_back(v[i].text(), server_time_of(whole(v[i + 1].text())));
+      members_.emplace_back(v[i].text(), server_time_of(leading_number<std::int64_t>(v[i + 1].text())));
   }
 
   void add_members(const std::string& key, std::optional<std::uint32_t> total) {
@@ -167,19 +164,16 @@ class inspection final : public admin_query<std::vector<holder>> {
 
   // host|pid|since:number|note. The number is that of the grant.
   void describe(holder& h, std::string_view text) const {
-    const auto part = [&text] {
-      const std::size_t end = std::min(text.find('|'), text.size());
-      const std::string_view out = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      return out;
-    };
     if (std::count(text.begin(), text.end(), '|') < 3) return;
-    h.host = part();
-    h.pid = whole(part());
-    const std::string_view grant = part();
-    const std::chrono::milliseconds since{std::clamp(whole(grant), std::int64_t{0}, number_max)};
+    const auto bounded = [](std::string_view digits, std::int64_t limit) {
+      return std::clamp(leading_number<std::int64_t>(digits), std::int64_t{0}, limit);
+    };
+    h.host = next_word(text, '|');
+    h.pid = leading_number<std::int64_t>(next_word(text, '|'));
+    const std::string_view grant = next_word(text, '|');
+    const std::chrono::milliseconds since{bounded(grant, number_max)};
     const std::size_t number_at = std::min(grant.find(':'), grant.size() - 1) + 1;
-    h.token = std::clamp(whole(grant.substr(number_at)), std::int64_t{0}, number_max - 1) * turns;
+    h.token = bounded(grant.substr(number_at), number_max - 1) * turns;
     h.note = text;
     const auto now = std::chrono::floor<std::chrono::milliseconds>(env().wall());
     h.held_for = std::max(std::chrono::milliseconds{0}, now - since);

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "base/number.hpp"
+#include "base/words.hpp"
 
 namespace holdfast::redis {
 
-namespace {
+using base::next_word;
 
-std::string_view next_word(std::string_view& remaining, char end = ' ') noexcept {
-  const auto at = std::min(remaining.find(end), remaining.size());
-  const std::string_view out = remaining.substr(0, at);
-  remaining.remove_prefix(std::min(at + 1, remaining.size()));
-  return out;
-}
+namespace {
 
 template <class Number>
 bool read_number(std::string_view text, Number& out) noexcept {

@@ -1,9 +1,9 @@
 #include "backend/redis/topologies/sentinel/sentinel_link.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "backend/redis/transport/error_text.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis {
 
@@ -13,13 +13,6 @@ using base::failure;
 namespace {
 
 constexpr std::string_view channel_of_switches = "+switch-master";
-
-template <class Number>
-Number number_of(std::string_view text) noexcept {
-  Number n = 0;
-  std::from_chars(text.data(), text.data() + text.size(), n);
-  return n;
-}
 
 // The value of a field in a list of names and values; empty: the list has no such field.
 std::string_view field_of(const value& list, std::string_view name) noexcept {
@@ -31,7 +24,7 @@ std::string_view field_of(const value& list, std::string_view name) noexcept {
 base::address address_of(std::string_view host, std::string_view port) {
   base::address out;
   out.host = host;
-  out.port = number_of<int>(port);
+  out.port = base::leading_number<int>(port);
   return out;
 }
 
@@ -124,10 +117,10 @@ void sentinel_link::on_answered(question q, const value& v, const reply_context&
     case question::replicas:
       for (std::size_t i = 0; i < v.size(); ++i)
         pending_.replicas.push_back(
-            {address_in(v[i]), number_of<int>(field_of(v[i], "slave-priority"))});
+            {address_in(v[i]), base::leading_number<int>(field_of(v[i], "slave-priority"))});
       return;
     case question::epoch:
-      pending_.epoch = number_of<std::uint64_t>(field_of(v, "config-epoch"));
+      pending_.epoch = base::leading_number<std::uint64_t>(field_of(v, "config-epoch"));
       return;
     case question::master: break;
   }
