@@ -86,7 +86,7 @@ void read(const value& v) {
       read_lock_all(v, 2, 3, asked(operation::lock_all)),
       read_kind(v, asked(operation::peek_kind)),
       read_waiters(v, asked(operation::check_waiters)),
-      read_error(v, asked(operation::renew)),
+      read_error(v.text(), asked(operation::renew)),
   };
   for (const reply& said : answers) {
     hear_as_any(said);

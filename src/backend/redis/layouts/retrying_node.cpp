@@ -20,6 +20,14 @@ namespace {
 constexpr duration ended_kept = 10s;
 constexpr std::size_t ended_max = 64;
 
+// Of one request: its keys are of one slot.
+struct renewals_of_slot {
+  slot_number slot = 0;
+  retrying_node::request* made = nullptr;
+  std::deque<std::string> owners;  // `all` has views into these
+  std::vector<lock_request> all;
+};
+
 }  // namespace
 
 retrying_node::retrying_node(retrying_layout& l, const settings& s, transport& over)
@@ -203,7 +211,7 @@ void retrying_node::hand_over_unsent(const retrying_claim& c, time_point now) {
 // What is held is confirmed, and what waits tries: its messages came from the other server.
 void retrying_node::adopt(retrying_claim& c, time_point now, event_queue& events) {
   confirm_at_new_server(c, now, events);
-  if (c.messages) c.on([&](retrying_recipe& r) { return r.on_unsubscribed(now); }, now, events);
+  if (c.messages) c.on_unsubscribed(now, events);
 }
 
 void retrying_node::on_cut(request& b, const reply_context& context) {
@@ -239,7 +247,7 @@ void retrying_node::on_down(lane purpose, const base::failure& why, loss kind, t
 // Messages get lost from here on; each claim is notified once they are subscribed to again.
 void retrying_node::poll_meanwhile(time_point now, event_queue& events) {
   for_each([&](retrying_claim& c) {
-    if (c.messages) c.on([&](retrying_recipe& r) { return r.on_unsubscribed(now); }, now, events);
+    if (c.messages) c.on_unsubscribed(now, events);
   });
 }
 
@@ -260,14 +268,6 @@ void retrying_node::probe_messages(time_point now) {
   over_.tick_by(now + probe_pause());
   over_.want_sample(probe_pause(), now);
 }
-
-// Of one request: its keys are of one slot.
-struct retrying_node::renewals_of_slot {
-  slot_number slot = 0;
-  request* made = nullptr;
-  std::deque<std::string> owners;  // `all` has views into these
-  std::vector<lock_request> all;
-};
 
 void retrying_node::write_renewals(request_writer& to, time_point now) {
   while (renewals_.may_write()) {
@@ -292,14 +292,12 @@ void retrying_node::write_renewals(request_writer& to, time_point now) {
                                  .ttl = c.recipe().ttl()});
       return true;
     });
-    for (renewals_of_slot& r : those) send_renewals(r, to, now);
+    for (const renewals_of_slot& r : those) {
+      codec_.append_renewals(to, r.all);
+      renewals_.on_sent();
+      to.expect(*r.made, codec_.renewal_replies(r.all.size()), now, attended::in_background);
+    }
   }
-}
-
-void retrying_node::send_renewals(renewals_of_slot& r, request_writer& to, time_point now) {
-  codec_.append_renewals(to, r.all);
-  renewals_.on_sent();
-  to.expect(*r.made, codec_.renewal_replies(r.all.size()), now, attended::in_background);
 }
 
 void retrying_node::answer_renewals(request& b, const value& v, const reply_context& context) {

@@ -85,8 +85,6 @@ class retrying_node final
   const settings& settings_;
   const retrying_codec& codec_;
   batch_pool<retrying_node, retrying_operation> pool_{*this};
-  struct renewals_of_slot;
-  void send_renewals(renewals_of_slot&, request_writer&, time_point now);
 
   struct ended_owner {
     time_point at;

@@ -61,13 +61,11 @@ shards::shards(base::environment& env, std::vector<part> parts)
 void shards::open(std::stop_token stop, const std::string& url_text) {
   const auto can_move = [](const auto& s) { return s->can_move_locks(); };
   if (lists_.is_changing && !std::ranges::all_of(sharded_, can_move))
-    throw lock_error(errc::bad_option,
-                     {"open",
-                      {},
-                      url_text,
-                      "the list of shards cannot change while locks of this layout are in use, "
-                      "because their tokens would no longer increase; use layout=string, or stop "
-                      "all clients and change the list without was="});
+    base::fail(errc::bad_option, "open",
+               "the list of shards cannot change while locks of this layout are in use, because "
+               "their tokens would no longer increase; use layout=string, or stop all clients and "
+               "change the list without was=",
+               {}, url_text);
   for (const auto& b : all_) b->begin_open();
   std::vector<std::string> out;
   failure first;
@@ -98,7 +96,7 @@ void shards::check_servers(const std::string& url_text) {
     reached.push_back({name_of(i), std::move(s.address), std::move(s.run_id), s.database});
   }
   if (std::string text = text_of_same_server(reached); !text.empty())
-    throw lock_error(errc::bad_url, {"open", {}, url_text, std::move(text)});
+    base::fail(errc::bad_url, "open", std::move(text), {}, url_text);
 }
 
 // Compares the lists of the shards that answer. If one cannot be read, for example for lack of a
@@ -111,11 +109,8 @@ void shards::check_lists(const std::string& url_text) {
     const list_answer found = ask_for_list(*all_[i], prefix_, mine);
     if (found.is_same) continue;
     if (!found.why.code)
-      throw lock_error(errc::bad_option,
-                       {"open",
-                        {},
-                        url_text,
-                        of_shard(name_of(i), text_of_other_list(found.other, prefix_, mine))});
+      base::fail(errc::bad_option, "open",
+                 of_shard(name_of(i), text_of_other_list(found.other, prefix_, mine)), {}, url_text);
     base::log(log_, log_level::warning,
               url_text + ": whether other clients have the same list of shards is unknown: " +
                   of_shard(name_of(i), found.why.text));

@@ -27,49 +27,31 @@ void handshake::begin(std::string& out, base::time_point now) {
   server_ = {};
   server_.asked_at = now;
   if (!endpoint_.password.empty()) send_auth(out);
-  if (endpoint_.database != 0) {
-    awaited_.push_back(step::select);
-    append_command(out, "SELECT", std::int64_t{endpoint_.database});
-  }
-  awaited_.push_back(step::name);
-  append_command(out, "CLIENT", "SETNAME", connection_names[static_cast<unsigned>(lane_)]);
-  awaited_.push_back(step::id);
-  append_command(out, "CLIENT", "ID");
-  awaited_.push_back(step::own_end);
-  append_command(out, "CLIENT", "INFO");
+  if (endpoint_.database != 0)
+    send(out, step::select, "SELECT", std::int64_t{endpoint_.database});
+  send(out, step::name, "CLIENT", "SETNAME", connection_names[static_cast<unsigned>(lane_)]);
+  send(out, step::id, "CLIENT", "ID");
+  send(out, step::own_end, "CLIENT", "INFO");
   // Two requests: before Redis 7.0, INFO takes one section.
-  awaited_.push_back(step::server);
-  append_command(out, "INFO", "server");
-  awaited_.push_back(step::history);
-  append_command(out, "INFO", "replication");
+  send(out, step::server, "INFO", "server");
+  send(out, step::history, "INFO", "replication");
 }
 
 void handshake::send_auth(std::string& out) {
-  awaited_.push_back(step::auth);
   if (endpoint_.user.empty()) {
-    append_command(out, "AUTH", endpoint_.password);
+    send(out, step::auth, "AUTH", endpoint_.password);
   } else {
-    append_command(out, "AUTH", endpoint_.user, endpoint_.password);
+    send(out, step::auth, "AUTH", endpoint_.user, endpoint_.password);
   }
-}
-
-void handshake::send_kill(std::string& out, std::int64_t id) {
-  awaited_.push_back(step::kill);
-  killed_.push_back(id);
-  append_command(out, "CLIENT", "KILL", "ID", id);
 }
 
 // Requests the role of a server, and the proof that it is the right one, without INFO.
 void handshake::ask_without_info(std::string& out) {
-  if (server_.role == server_role::unknown) {
-    awaited_.push_back(step::role);
-    append_command(out, "HELLO", "2");
-  }
+  if (server_.role == server_role::unknown) send(out, step::role, "HELLO", "2");
   const bool is_listening = lane_ == lane::commands || lane_ == lane::messages;
   if (is_listening || channels_.own().empty()) return;
-  awaited_.push_back(step::listener);
   published_to_ = channels_.own();
-  append_command(out, "PUBLISH", published_to_, "0");
+  send(out, step::listener, "PUBLISH", published_to_, "0");
 }
 
 handshake::outcome handshake::on_reply(const value& v, std::string& out, base::time_point now) {
@@ -135,15 +117,14 @@ void handshake::fail(const value& v) {
 
 handshake::outcome handshake::go_on(std::string& out, base::time_point now) {
   if (server_.is_known() && !planted(mutant::predecessor_not_killed))
-    for (const std::int64_t id : older_.of(server_.run_id, now)) send_kill(out, id);
-  if (lane_ == lane::messages) {
-    if (!channels_.own().empty()) {
-      awaited_.push_back(step::own);
-      append_command(out, "SUBSCRIBE", channels_.own());
+    for (const std::int64_t id : older_.of(server_.run_id, now)) {
+      killed_.push_back(id);
+      send(out, step::kill, "CLIENT", "KILL", "ID", id);
     }
+  if (lane_ == lane::messages) {
+    if (!channels_.own().empty()) send(out, step::own, "SUBSCRIBE", channels_.own());
     channels_.request_missing_plain([&](std::string_view channel) {
-      awaited_.push_back(step::subscribe);
-      append_command(out, "SUBSCRIBE", channel);
+      send(out, step::subscribe, "SUBSCRIBE", channel);
     });
   }
   return outcome_of_step();

@@ -67,7 +67,11 @@ class handshake {
     own,
     subscribe,
   };
-  void send_kill(std::string& out, std::int64_t id);
+  template <class... Words>
+  void send(std::string& out, step s, const Words&... words) {
+    awaited_.push_back(s);
+    append_command(out, words...);
+  }
   void send_auth(std::string& out);
   void ask_without_info(std::string& out);
   static bool may_fail(step, const value&) noexcept;

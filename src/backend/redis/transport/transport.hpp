@@ -129,14 +129,7 @@ class transport final : private connection_owner,
   std::unique_ptr<subscription> subscribe(std::string_view channel, message_handler&,
                                           time_point now, channel_kind = channel_kind::plain);
 
-  const server_clock& clock() const noexcept { return clock_; }
-  void note_clock(time_point sent, server_time at, time_point now) noexcept {
-    clock_.note(sent, at, now);
-  }
-  time_point jump_since() const noexcept { return clock_.jump_since(); }
-  duration clock_jump(time_point sent, server_time at, time_point now) noexcept {
-    return clock_.jump(sent, at, now);
-  }
+  server_clock& clock() noexcept { return clock_; }
   // Has the clock read unless a sample younger than this is known; checks with it whether the
   // connection for messages still works.
   void want_sample(duration age_max, time_point now);

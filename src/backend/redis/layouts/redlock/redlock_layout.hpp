@@ -92,6 +92,7 @@ class redlock_layout final : public claims_layout<redlock_claim> {
 
   void conclude(redlock_round&, time_point now, base::event_queue&);
   std::optional<retrying_reply> decide(redlock_round&, time_point now);
+  std::optional<retrying_reply> decide_or_wait(redlock_round&, duration limit, time_point now);
   bool is_awaited(const redlock_round&);
   std::optional<retrying_reply> decide_leading(redlock_round&, time_point now);
   std::optional<retrying_reply> decide_attempt(redlock_round&, time_point now);

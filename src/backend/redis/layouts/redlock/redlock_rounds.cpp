@@ -66,10 +66,7 @@ std::optional<retrying_reply> redlock_layout::attempt(redlock_claim& c, time_poi
   const bool may_lead = c.leads > 0 && c.recipe().is_waiter();
   if (!may_lead || std::exchange(c.asks_all, false) || !ask_first(r, now)) ask_all(r, now);
   if (c.leads > 0) --c.leads;
-  std::optional<retrying_reply> answer = decide(r, now);
-  if (!answer) wait_until(r, now + settings_.node_timeout);
-  give_back_if_over(r);
-  return answer;
+  return decide_or_wait(r, settings_.node_timeout, now);
 }
 
 // The same one for all clients, as long as it may vote.
@@ -132,10 +129,7 @@ std::optional<retrying_reply> redlock_layout::leave(redlock_claim& c, retrying_o
       withdraw_at(i, r, now);
     }
   }
-  std::optional<retrying_reply> answer = decide(r, now);
-  if (!answer) wait_until(r, now + settings_.node_timeout);
-  give_back_if_over(r);
-  return answer;
+  return decide_or_wait(r, settings_.node_timeout, now);
 }
 
 void redlock_layout::renew(redlock_claim& c, time_point now) {
@@ -147,8 +141,15 @@ void redlock_layout::renew(redlock_claim& c, time_point now) {
       r.votes[n->server()].what = vote::missing;
     }
   }
-  if (!decide(r, now)) wait_until(r, now + r.ttl);  // a late answer is as good
+  decide_or_wait(r, r.ttl, now);  // a late answer is as good
+}
+
+std::optional<retrying_reply> redlock_layout::decide_or_wait(redlock_round& r, duration limit,
+                                                             time_point now) {
+  std::optional<retrying_reply> answer = decide(r, now);
+  if (!answer) wait_until(r, now + limit);
   give_back_if_over(r);
+  return answer;
 }
 
 void redlock_layout::on_vote(redlock_round::request& q, const value& v, const reply_context& c) {

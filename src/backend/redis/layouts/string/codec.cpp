@@ -192,9 +192,9 @@ reply read_lock_all(const value& all, std::size_t which, std::size_t members, re
     r.number = std::clamp<std::int64_t>(all.integer(), 0, number_max) -
                static_cast<std::int64_t>(members - 1 - which);
   } else if (all.size() != members) {
-    r = read_error_text(all.text(), r);
+    r = read_error(all.text(), r);
   } else if (found.is(value::kind::text)) {
-    r = read_error_text(found.text(), r);
+    r = read_error(found.text(), r);
   } else {
     r.what = verdict::busy;
   }
@@ -212,13 +212,13 @@ std::string text_of_kind(const value& v) {
 
 reply read_kind(const value& v, reply r) {
   const std::string text = text_of_kind(v);
-  if (!text.empty()) return read_error_text(text, r);
+  if (!text.empty()) return read_error(text, r);
   r.what = verdict::busy;
   return r;
 }
 
 reply read_waiters(const value& v, reply r) {
-  if (v.is(value::kind::error)) return read_error(v, r);
+  if (v.is(value::kind::error)) return read_error(v.text(), r);
   r.what = verdict::done;
   r.others = v.integer() == 1;
   return r;
@@ -229,7 +229,7 @@ answer read_lock_or_queue(const value& v, reply r) {
   if (v.is(value::kind::error)) {
     // The script stopped half-way: the claim may be queued, or its note in M.
     r.left = v.text().find("@user_script") != std::string_view::npos;
-    return {read_error(v, r)};
+    return {read_error(v.text(), r)};
   }
   if (v.size() < 7) {
     r.left = true;
@@ -253,7 +253,7 @@ answer read_lock_or_queue(const value& v, reply r) {
 // The blocker is unknown: the claim checks when the window of the new owner is over.
 answer read_successor(const value& v, reply r) {
   constexpr std::size_t passed = 3;
-  if (v.is(value::kind::error)) return {read_error(v, r)};
+  if (v.is(value::kind::error)) return {read_error(v.text(), r)};
   r.what = v.size() == passed ? verdict::queued : verdict::again;
   if (r.what == verdict::again) return {r};
   r.number = v[1].integer();
@@ -263,7 +263,7 @@ answer read_successor(const value& v, reply r) {
 }
 
 answer read_resolve(const value& v, reply r) {
-  if (v.is(value::kind::error)) return {read_error(v, r)};
+  if (v.is(value::kind::error)) return {read_error(v.text(), r)};
   r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
   r.number = v[1].integer();
   r.others = v[3].integer() != 0;
@@ -272,7 +272,7 @@ answer read_resolve(const value& v, reply r) {
 
 answer read_released(const value& v, reply r) {
   constexpr std::int64_t gone = 0, done = 1;
-  if (v.is(value::kind::error)) return {read_error(v, r)};
+  if (v.is(value::kind::error)) return {read_error(v.text(), r)};
   const std::int64_t state = v[0].integer();
   r.what = state == done ? verdict::done : state == gone ? verdict::not_owner : verdict::again;
   return {r, time_in(v[1])};
@@ -297,9 +297,7 @@ constexpr error_meaning errors_of_scripts[] = {
 
 std::span<const error_meaning> own_errors() noexcept { return errors_of_scripts; }
 
-reply read_error(const value& v, reply r) { return read_error_text(v.text(), r); }
-
-reply read_error_text(std::string_view text, reply r) {
+reply read_error(std::string_view text, reply r) {
   const error_meaning* const m = meaning_of(text, errors_of_scripts);
   r.what = m && m->is_passing ? reply::verdict::not_now : reply::verdict::failed;
   r.why = m ? m->why : errc::refused;

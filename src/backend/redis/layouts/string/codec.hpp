@@ -66,8 +66,7 @@ inline constexpr std::string_view counter_ahead = "AHEAD";   // of the server's 
 
 // The reply to a claim whose request the server answered with an error; `r` carries what is known
 // from the request. not_now: the failure passes.
-reply read_error(const value&, reply r);
-reply read_error_text(std::string_view, reply r);
+reply read_error(std::string_view, reply r);
 std::span<const error_meaning> own_errors() noexcept;  // of its scripts
 std::string explain_reply(std::string_view error);     // what it means and what to do
 

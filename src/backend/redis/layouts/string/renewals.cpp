@@ -23,18 +23,10 @@ void renewals::add_to(round& to, claim& c) {
   c.info_may_be_stored = true;
   to.notes.push_back(c.info_stored ? std::string() : node_.home().holder_info(c));
   to.all.push_back({c.lock(), view(to.owners.back()), c.recipe().ttl(), to.notes.back()});
-  batch_member m;
-  m.whose = c.place();
-  m.epoch = c.recipe().epoch();
-  m.ticket = c.ticket();
-  m.ttl = c.recipe().ttl();
-  to.made->members.push_back(m);
-}
-
-void renewals::send(round& those, request_writer& to, time_point now) {
-  append_renewals(to, those.all, those.of_members);
-  node_.renewals_due().on_sent();
-  to.expect(*those.made, 1, now, attended::in_background);
+  to.made->members.push_back({.whose = c.place(),
+                              .epoch = c.recipe().epoch(),
+                              .ticket = c.ticket(),
+                              .ttl = c.recipe().ttl()});
 }
 
 // Exclusive holders and members apart, and in a cluster the locks of each slot.
@@ -60,8 +52,12 @@ void renewals::write(request_writer& to, time_point now) {
       return is_held;
     });
     for (const bool of_members : {false, true})
-      for (round& r : those)
-        if (r.of_members == of_members) send(r, to, now);
+      for (round& r : those) {
+        if (r.of_members != of_members) continue;
+        append_renewals(to, r.all, of_members);
+        node_.renewals_due().on_sent();
+        to.expect(*r.made, 1, now, attended::in_background);
+      }
   }
 }
 
@@ -85,8 +81,9 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
   if (v.is(value::kind::error)) node_.over().note_refused_request(now);
   const server_time at = server_time_of(v[0].integer());
   const bool is_complete = v.size() == those.members.size() + 1;
-  const time_point jumped_since = node_.over().jump_since();
-  const duration jump = is_complete ? node_.over().clock_jump(sent, at, now) : duration::zero();
+  server_clock& clock = node_.over().clock();
+  const time_point jumped_since = clock.jump_since();
+  const duration jump = is_complete ? clock.jump(sent, at, now) : duration::zero();
   for (std::size_t i = 0; is_complete && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
     claim* const c = node_.claims().at(m.whose);

@@ -29,7 +29,6 @@ class renewals {
   struct round;
   void add_to(round&, claim&);
   round& round_for(std::list<round>&, const claim&, time_point now);
-  void send(round&, request_writer&, time_point now);
   void end(request&) noexcept;
 
   string_node& node_;

@@ -10,12 +10,7 @@ namespace holdfast::redis {
 
 batch_member string_batches::member_of(const claim& c, time_point now) noexcept {
   const queueing_recipe& r = c.recipe();
-  batch_member m;
-  m.whose = c.place();
-  m.epoch = r.epoch();
-  m.ttl = r.ttl();
-  m.sent = now;
-  return m;
+  return {.whose = c.place(), .epoch = r.epoch(), .ttl = r.ttl(), .sent = now};
 }
 
 claim* string_batches::current(const batch_member& m) const noexcept {
@@ -151,13 +146,11 @@ void string_batches::write_one(request_writer& to, request& r) {
 }
 
 reply string_batches::reply_to(operation op, const batch_member& m) const noexcept {
-  reply q;
-  q.to = op;
-  q.epoch = m.epoch;
-  q.ttl = m.ttl;
-  q.sent = m.sent;
-  q.final = node_.over().no_older_connection_runs();
-  return q;
+  return {.to = op,
+          .final = node_.over().no_older_connection_runs(),
+          .epoch = m.epoch,
+          .ttl = m.ttl,
+          .sent = m.sent};
 }
 
 void string_batches::on_reply(request& r, const value& v, const reply_context& c) {
@@ -215,7 +208,7 @@ void string_batches::answer_try_locks(request& r, const value& v, const reply_co
   for (const batch_member& m : r.members) {
     const reply q = reply_to(r.to, m);
     if (!is_whole) {
-      node_.answer(m.whose, read_error_text(error, q), error, c);
+      node_.answer(m.whose, read_error(error, q), error, c);
       continue;
     }
     const value number = set.next();
@@ -233,7 +226,7 @@ void string_batches::answer_releases(request& r, const value& v, const reply_con
   for (const batch_member& m : r.members) {
     const reply q = reply_to(r.to, m);
     if (!is_whole) {
-      node_.answer(m.whose, read_error_text(v.text(), q), v.text(), c);
+      node_.answer(m.whose, read_error(v.text(), q), v.text(), c);
       continue;
     }
     node_.answer(m.whose, read_release_uncontended(part, q), part.text(), c);
@@ -259,13 +252,13 @@ void string_batches::answer_one(request& r, const value& v, const reply_context&
   const answer a = r.to == operation::lock_or_queue ? read_lock_or_queue(v, q)
                    : r.to == operation::resolve     ? read_resolve(v, q)
                                                     : read_released(v, q);
-  node_.over().note_clock(m.sent, a.at, c.now);
+  node_.over().clock().note(m.sent, a.at, c.now);
   node_.answer(m.whose, a.to_claim, v.text(), c);
 }
 
 void string_batches::answer_next(const batch_member& m, const value& v, const reply_context& c) {
   const answer a = read_successor(v, reply_to(operation::lock_or_queue, m));
-  node_.over().note_clock(m.sent, a.at, c.now);
+  node_.over().clock().note(m.sent, a.at, c.now);
   node_.answer(m.whose, a.to_claim, v.text(), c);
 }
 

@@ -337,7 +337,7 @@ void string_node::raise_if_due(time_point now) {
 void string_node::on_raised(counter& n, const value& v, const reply_context& c) {
   n.is_raising = false;
   if (v.is(value::kind::error) || v.size() != 2) {
-    const reply r = read_error(v, {});
+    const reply r = read_error(v.text(), {});
     if (r.what != verdict::not_now)
       return fail_needing(n, {r.why, explain_reply(v.text())}, c.now, c.events);
     note_refusal(explain_reply(v.text()), c.now);
@@ -345,7 +345,7 @@ void string_node::on_raised(counter& n, const value& v, const reply_context& c) 
   }
   n.raises = 0;
   const std::int64_t floor = v[0].integer();
-  over_.note_clock(c.sent, server_time_of(v[1].integer()), c.now);
+  over_.clock().note(c.sent, server_time_of(v[1].integer()), c.now);
   if (!grant_rules::is_floor_believed(floor, over_.clock())) {
     const std::string error = std::string(counter_ahead) + ' ' + std::string(n.key);
     return fail_needing(n, {errc::refused, explain_reply(error)}, c.now, c.events);

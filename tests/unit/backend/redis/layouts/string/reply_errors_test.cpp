@@ -30,7 +30,7 @@ TEST(redis_reply_errors, pass_or_fail_a_claim_for_their_reason) {
   for (const error_row& r : error_rows) {
     reply asked;
     asked.epoch = 7;
-    const reply read = read_error_text(r.error, asked);
+    const reply read = read_error(r.error, asked);
     EXPECT_EQ(read.what, r.what) << r.error;
     EXPECT_EQ(read.why, r.why) << r.error;
     EXPECT_EQ(read.epoch, 7u);
