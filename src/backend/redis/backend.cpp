@@ -83,7 +83,7 @@ backend::~backend() {
   if (opening_) reactor_.abandon(*opening_);
   reactor_.stop();
   const std::lock_guard guard(reactor_.mutex());
-  layouts_.detach();
+  layouts_.for_each([](layout& l) { l.detach(); });
 }
 
 void backend::begin_open() {
@@ -130,7 +130,7 @@ void backend::settle(time_point until) {
     // The time to close is short: neither a back-off nor a pause after a refusal is waited for.
     const time_point now = reactor_.env().now();
     for (transport* t : topology_->nodes()) t->retry_now(lane::commands, now);
-    layouts_.withdraw_all(now);
+    layouts_.for_each([now](layout& l) { l.withdraw_all(now); });
   }
   flush();
   reactor_.wait(w);
@@ -163,7 +163,10 @@ bool backend::close(time_point until) {
   bool is_clean = false;
   {
     const std::lock_guard guard(reactor_.mutex());
-    layouts_.end_claims(errc::closed, "the client was closed", reactor_.env().now(), events);
+    const time_point now = reactor_.env().now();
+    layouts_.for_each([&](layout& l) {
+      l.end_claims(errc::closed, "the client was closed", now, events);
+    });
     is_clean = layouts_.is_settled();  // a claim that just failed may have left something
   }
   events.dispatch();
@@ -186,7 +189,9 @@ seam::connection_status backend::status() {
 void backend::retry_now() noexcept {
   if (reactor_.is_forked()) return;
   const std::lock_guard guard(reactor_.mutex());
-  if (!reactor_.is_stopped()) layouts_.retry_now(reactor_.env().now());
+  if (reactor_.is_stopped()) return;
+  const time_point now = reactor_.env().now();
+  layouts_.for_each([now](layout& l) { l.retry_now(now); });
 }
 
 }  // namespace holdfast::redis

@@ -31,23 +31,6 @@ void layout_family::on_keys_moved(time_point now, event_queue& events) {
   for (const auto& l : all_) l->on_keys_moved(now, events);
 }
 
-void layout_family::detach() noexcept {
-  for (const auto& l : all_) l->detach();
-}
-
-void layout_family::retry_now(time_point now) {
-  for (const auto& l : all_) l->retry_now(now);
-}
-
-void layout_family::withdraw_all(time_point now) {
-  for (const auto& l : all_) l->withdraw_all(now);
-}
-
-void layout_family::end_claims(errc code, const std::string& why, time_point now,
-                               event_queue& events) {
-  for (const auto& l : all_) l->end_claims(code, why, now, events);
-}
-
 bool layout_family::is_settled() const noexcept {
   return std::ranges::all_of(all_, [](const auto& l) { return l->is_settled(); });
 }

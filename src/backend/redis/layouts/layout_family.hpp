@@ -17,14 +17,14 @@ class layout_family final : private topology::observer {
   const seam::store_family& stores() const noexcept { return stores_; }
   std::vector<layout_needs> needs() const;
 
-  // As of each layout, with the reactor's mutex held.
+  // With the reactor's mutex held.
   void attach(topology&);
-  void detach() noexcept;
-  void retry_now(time_point now);
-  void withdraw_all(time_point now);
-  bool is_settled() const noexcept;
-  void end_claims(errc, const std::string& why, time_point now, base::event_queue&);
-  bool is_dispatching() const;
+  template <class Each>
+  void for_each(Each each) const {
+    for (const auto& l : all_) each(*l);
+  }
+  bool is_settled() const noexcept;  // each of them is
+  bool is_dispatching() const;       // one of them is
 
  private:
   // topology::observer

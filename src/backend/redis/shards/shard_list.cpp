@@ -58,12 +58,20 @@ std::string_view fault_of_name(std::string_view name) {
 
 // redis+shards://a,b,c
 
+std::vector<std::string_view> one_for_each(const std::vector<shard_place>& shards,
+                                           const seam::own_options& own, std::string_view option,
+                                           std::string_view text) {
+  auto out = words_of(text, ',');
+  if (out.size() != shards.size())
+    own.refuse(std::string(option) + ": give one for each of the " +
+               std::to_string(shards.size()) +
+               " shards, in the order of the servers, separated by commas");
+  return out;
+}
+
 void read_names(const seam::own_options& own, std::string_view text,
                 std::vector<shard_place>& out) {
-  const auto names = words_of(text, ',');
-  if (names.size() != out.size())
-    own.refuse("names: give one for each of the " + std::to_string(out.size()) +
-               " shards, in the order of the servers, separated by commas");
+  const auto names = one_for_each(out, own, "names", text);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (const auto fault = fault_of_name(names[i]); !fault.empty())
       own.refuse("names: " + std::string(fault));
@@ -78,10 +86,7 @@ double weight_of(std::string_view text, std::string_view option) {
 
 void read_weights(const seam::own_options& own, std::string_view option, std::string_view text,
                   std::vector<shard_place>& out, double shard_place::*which) {
-  const auto weights = words_of(text, ',');
-  if (weights.size() != out.size())
-    own.refuse(std::string(option) + ": give one for each of the " + std::to_string(out.size()) +
-               " shards, in the order of the servers, separated by commas");
+  const auto weights = one_for_each(out, own, option, text);
   for (std::size_t i = 0; i < out.size(); ++i) out[i].*which = weight_of(weights[i], option);
 }
 
