@@ -128,6 +128,9 @@ class connection final : public io::stream_user {
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
+  bool has_failed_for_good() const noexcept {
+    return is_down() && last_failure_.code && !will_pass();
+  }
   // A reply is awaited for which no caller blocks.
   bool has_unattended_replies() const noexcept {
     return state_ == state::connecting || state_ == state::greeting || unattended_ > 0;

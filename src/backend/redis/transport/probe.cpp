@@ -1,11 +1,16 @@
 #include "backend/redis/transport/probe.hpp"
 
+#include <utility>
+
 namespace holdfast::redis {
 
 using base::failure;
 
-probe::probe(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& s)
-    : side_connection_owner(r), endpoint_(e), asker_(a), connection_(*this, e, lane::probe, s) {}
+probe::probe(io::client_reactor& r, const endpoint& e, answer a, subscriptions& s)
+    : side_connection_owner(r),
+      endpoint_(e),
+      answer_(std::move(a)),
+      connection_(*this, e, lane::probe, s) {}
 
 void probe::start(time_point now) {
   is_wanted_ = true;
@@ -21,7 +26,7 @@ void probe::start_anew(time_point now, base::event_queue& events) {
 // It has answered, and that is all.
 bool probe::accepts(connection& c, failure& why, time_point now, base::event_queue& events) {
   why = {errc::unavailable, "the connection was only a probe"};
-  asker_.on_probed(c.server(), now, events);
+  answer_(c.server(), now, events);
   return false;
 }
 

@@ -1,21 +1,17 @@
 // A connection that is made by name now and then, asks the server who it is, and ends: a client
 // whose connections all stand learns that the name leads to another server.
 #pragma once
+#include <functional>
+
 #include "backend/redis/transport/side_connection_owner.hpp"
 
 namespace holdfast::redis {
 
 class probe final : private side_connection_owner {
  public:
-  class asker {
-   public:
-    virtual void on_probed(const server_identity&, time_point now, base::event_queue&) = 0;
+  using answer = std::function<void(const server_identity&, time_point now, base::event_queue&)>;
 
-   protected:
-    ~asker() = default;
-  };
-
-  probe(io::client_reactor&, const endpoint&, asker&, subscriptions&);
+  probe(io::client_reactor&, const endpoint&, answer, subscriptions&);
 
   // All with the reactor's mutex held.
   void start(time_point now);                           // unless one is under way
@@ -32,7 +28,7 @@ class probe final : private side_connection_owner {
   std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
 
   const endpoint& endpoint_;
-  asker& asker_;
+  const answer answer_;
   connection connection_;
   bool is_wanted_ = false;
 };

@@ -123,8 +123,7 @@ void replica_wait::on_down(connection&, const failure& why, loss, time_point now
 }
 
 failure replica_wait::fault() const {
-  const bool is_final = line_.is_down() && !line_.will_pass();
-  return is_final ? line_.last_failure() : failure();
+  return line_.has_failed_for_good() ? line_.last_failure() : failure();
 }
 
 }  // namespace holdfast::redis

@@ -76,7 +76,7 @@ transport::transport(io::client_reactor& r, const endpoint& e, std::span<const s
       commands_(*this, endpoint_, lane::commands, subscriptions_),
       messages_(*this, endpoint_, lane::messages, subscriptions_),
       renewals_(*this, endpoint_, lane::renewals, subscriptions_),
-      probe_(r, endpoint_, *this, subscriptions_),
+      probe_(r, endpoint_, std::bind_front(&transport::on_probed, this), subscriptions_),
       reach_(e.text, r.log()),
       unsubscribe_reply_(std::make_unique<unsubscribe_reply>(*this)) {
   if (e.replicas > 0 || e.by_majority) {
@@ -210,8 +210,7 @@ failure transport::why_not_open(bool is_overdue) const {
   if (wait_)
     if (failure f = wait_->fault(); f.code) return f;
   const failure& last = commands_.last_failure();
-  const bool has_failed_for_good = commands_.is_down() && !commands_.will_pass();
-  if (last.code && (is_overdue || has_failed_for_good)) return last;
+  if (last.code && (is_overdue || commands_.has_failed_for_good())) return last;
   return is_overdue ? commands_.too_late("op-timeout") : failure();
 }
 

@@ -46,7 +46,6 @@ class subscription {
 
 class transport final : private connection_owner,
                         private io::reactor_user,
-                        private probe::asker,
                         private replica_wait::asker {
  public:
   enum class reactor_mutex { is_free, is_held };
@@ -185,9 +184,6 @@ class transport final : private connection_owner,
   void wake_by(time_point t) override { reactor_.wake_by(t); }
   base::environment& env() override { return reactor_.env(); }
 
-  // probe::asker
-  void on_probed(const server_identity&, time_point now, base::event_queue&) override;
-
   // replica_wait::asker
   bool has_commands_server() const noexcept override { return commands_.is_ready(); }
   base::address reached() const override;
@@ -225,6 +221,7 @@ class transport final : private connection_owner,
   void on_told_again(const value&, const reply_context&);
   void plan_probe(time_point last);
   void probe_if_due(time_point now);
+  void on_probed(const server_identity&, time_point now, base::event_queue&);
   void request_subscriptions(time_point now);
   void on_subscribe_answered(const value&, const reply_context&);
   void repeat_subscriptions(time_point now);                 // after a pause

@@ -4,6 +4,7 @@
 
 #include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
+#include "base/number.hpp"
 
 namespace holdfast::redis::redisson_permits {
 
@@ -70,16 +71,13 @@ std::string bytes_of(const retrying_owner& o) {
 // The beginning of all permits of one claim.
 std::string claim_of(const retrying_owner& o) { return bytes_of(o).substr(0, claim_bytes); }
 
-int digit_of(char c) noexcept {
-  const auto at = std::string_view("0123456789abcdef").find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
+constexpr std::string_view hex_digits = "0123456789abcdef";
 
 std::string hex_of_bytes(std::string_view bytes) {
   std::string out;
   for (const char c : bytes) {
     const auto b = static_cast<unsigned char>(c);
-    (out += "0123456789abcdef"[b >> 4]) += "0123456789abcdef"[b & 15];
+    (out += hex_digits[b >> 4]) += hex_digits[b & 15];
   }
   return out;
 }
@@ -88,7 +86,7 @@ std::string hex_of_bytes(std::string_view bytes) {
 std::string bytes_of_hex(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2)
-    out += static_cast<char>(digit_of(text[i]) << 4 | digit_of(text[i + 1]));
+    out += static_cast<char>(base::whole_number<unsigned>(text.substr(i, 2), 16).value_or(0));
   return out;
 }
 
@@ -178,8 +176,7 @@ std::string codec::text_of(const retrying_owner& o) const {
 }
 
 bool codec::is_owner(std::string_view text) const noexcept {
-  return text.size() == 2 * permit_bytes &&
-         std::all_of(text.begin(), text.end(), [](char c) { return digit_of(c) >= 0; });
+  return text.size() == 2 * permit_bytes && text.find_first_not_of(hex_digits) == text.npos;
 }
 
 }  // namespace holdfast::redis::redisson_permits

@@ -35,9 +35,7 @@ class cluster_link final : private side_connection_owner {
   const base::address& where() const noexcept { return endpoint_.where; }
   // Why it cannot be asked; code {}: it has answered, or has not been tried.
   const base::failure& fault() const noexcept { return fault_; }
-  bool has_failed_for_good() const noexcept {
-    return asks_.is_down() && asks_.last_failure().code && !asks_.will_pass();
-  }
+  bool has_failed_for_good() const noexcept { return asks_.has_failed_for_good(); }
 
  private:
   // side_connection_owner

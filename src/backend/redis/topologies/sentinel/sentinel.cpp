@@ -33,26 +33,18 @@ std::size_t most_replicas(std::span<const sentinel_state> all) {
 }  // namespace
 
 // Looks at one server that may be the master.
-class sentinel::scout final : private probe::asker {
- public:
-  scout(sentinel& home, endpoint at)
-      : home_(home), at_(std::move(at)), probe_(home.reactor_, at_, *this, home.no_channels_) {}
+struct sentinel::scout {
+  scout(sentinel& home, endpoint e)
+      : at(std::move(e)),
+        over(
+            home.reactor_, at,
+            [this, &home](const server_identity& s, time_point now, event_queue& events) {
+              home.on_scouted(at.where, s, now, events);
+            },
+            home.no_channels_) {}
 
-  const base::address& where() const noexcept { return at_.where; }
-  void look(time_point now) { probe_.start(now); }
-  void on_alarm(time_point now, event_queue& events) { probe_.on_alarm(now, events); }
-  void write(std::unique_lock<std::mutex>& lock) noexcept {
-    write_out(probe_.line(), lock, [](connection&) {});
-  }
-  bool has_unattended_replies() const noexcept { return probe_.has_unattended_replies(); }
-
- private:
-  void on_probed(const server_identity& s, time_point now, event_queue& events) override {
-    home_.on_scouted(at_.where, s, now, events);
-  }
-  sentinel& home_;
-  const endpoint at_;
-  probe probe_;
+  const endpoint at;
+  probe over;
 };
 
 sentinel::sentinel(io::client_reactor& r, const settings& s, std::span<const script> all_scripts)
@@ -109,7 +101,7 @@ void sentinel::look_if_due(time_point now) {
     stranger_at_ = std::min(stranger_at_, now);
     if (now - stranger_at_ >= stranger_pause) one_.admit_strangers(true);
   }
-  for (const auto& s : scouts_) s->look(now);
+  for (const auto& s : scouts_) s->over.start(now);
   const bool is_long = lost_at_ < now - failover_max;
   next_look_ = now + base::jittered(reactor_.env(), is_long ? long_look_pause : look_pause, 0.25);
   reactor_.wake_by(next_look_);
@@ -117,7 +109,7 @@ void sentinel::look_if_due(time_point now) {
 
 void sentinel::on_alarm(time_point now, event_queue& events) {
   for (std::size_t i = 0; i < links_.size(); ++i) links_[i]->on_alarm(now, events);
-  for (std::size_t i = 0; i < scouts_.size(); ++i) scouts_[i]->on_alarm(now, events);
+  for (std::size_t i = 0; i < scouts_.size(); ++i) scouts_[i]->over.on_alarm(now, events);
   look_if_due(now);
 }
 
@@ -126,11 +118,12 @@ void sentinel::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) n
   if (loop == base::driven_by::thread)
     for (std::size_t i = 0; i < links_.size(); ++i) links_[i]->write(lock);
   else
-    for (std::size_t i = 0; i < scouts_.size(); ++i) scouts_[i]->write(lock);
+    for (std::size_t i = 0; i < scouts_.size(); ++i)
+      write_out(scouts_[i]->over.line(), lock, [](connection&) {});
 }
 
 bool sentinel::has_unattended_replies() const noexcept {
-  return std::ranges::any_of(scouts_, [](const auto& s) { return s->has_unattended_replies(); });
+  return std::ranges::any_of(scouts_, [](const auto& s) { return s->over.has_unattended_replies(); });
 }
 
 std::vector<sentinel_state> sentinel::states() const {
@@ -210,7 +203,7 @@ void sentinel::add_servers() {
 }
 
 void sentinel::add_server(const base::address& at) {
-  const auto is_it = [&](const auto& s) { return is_same_address(s->where(), at); };
+  const auto is_it = [&](const auto& s) { return is_same_address(s->at.where, at); };
   if (at.port == 0 || scouts_.size() >= scouts_max || std::ranges::any_of(scouts_, is_it)) return;
   endpoint e = settings_;
   e.move_to(at);

@@ -38,7 +38,7 @@ class sentinel final : public topology,
   bool is_unavailable() const noexcept override { return one_.is_unavailable(); }
 
  private:
-  class scout;
+  struct scout;
 
   // io::reactor_user
   void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override;

@@ -35,9 +35,7 @@ class sentinel_link final : private side_connection_owner, private message_handl
   const base::address& where() const noexcept { return endpoint_.where; }
   // It has answered or failed since it was made.
   bool has_been_tried() const noexcept { return state_.answer || state_.fault.code; }
-  bool has_failed_for_good() const noexcept {
-    return asks_.is_down() && asks_.last_failure().code && !asks_.will_pass();
-  }
+  bool has_failed_for_good() const noexcept { return asks_.has_failed_for_good(); }
 
  private:
   enum class question : unsigned char { id, masters, others, replicas, epoch, master };
