@@ -114,7 +114,7 @@ class retrying_codec {
   virtual void append_break(std::string& out, std::string_view key, std::string_view seen) const;
   // Unless it is overridden: {owner, what is left of the lease in ms; -1: no end} | {} nobody.
   virtual std::vector<holder> read_holders_reply(const value&) const;
-  virtual bool read_break(const value&) const;  // whether it was released, as compared() says
+  bool read_break(const value&) const;  // whether it was released, as compared() says
 
  protected:
   retrying_reply read_compared(const value&, retrying_reply r) const;  // or an error

@@ -1,10 +1,10 @@
-// One server, as redis://host names it.
+// One server: the one that redis://host names, or the one that sentinels name.
 #pragma once
 #include "backend/redis/topologies/topology.hpp"
 
 namespace holdfast::redis {
 
-class single final : public topology {
+class single : public topology {
  public:
   single(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts)
       : one_(r, e, all_scripts) {}
@@ -17,8 +17,10 @@ class single final : public topology {
   seam::connection_status status() const override { return one_.read_status(); }
   bool is_unavailable() const noexcept override { return one_.is_unavailable(); }
 
- private:
+ protected:
   transport one_;
+
+ private:
   transport* const node_ = &one_;
 };
 

@@ -187,21 +187,19 @@ void string_node::end_overdue(time_point now, event_queue& events) {
 
 lock_arguments string_node::arguments_of(const claim& c, owner_text& buffer) const {
   buffer = home_.owner_of(c);
-  lock_arguments a;
-  a.lock = c.lock();
-  a.owner = view(buffer);
-  a.counter = home_.counter_of(a.lock);
-  a.stamp = over_.server_stamp();
   const queueing_recipe& r = c.recipe();
-  a.ttl = r.ttl();
-  a.window = window(a.ttl);
-  a.arrival = r.arrival();
-  a.number = r.number();
-  a.looks = r.replaces_timer();
-  a.mode = r.mode();
-  a.waits = !r.one_attempt();
-  a.total_permits = c.details.total_permits;
-  return a;
+  return {.lock = c.lock(),
+          .owner = view(buffer),
+          .counter = home_.counter_of(c.lock()),
+          .stamp = over_.server_stamp(),
+          .ttl = r.ttl(),
+          .window = window(r.ttl()),
+          .mode = r.mode(),
+          .arrival = r.arrival(),
+          .number = r.number(),
+          .looks = r.replaces_timer(),
+          .waits = !r.one_attempt(),
+          .total_permits = c.details.total_permits};
 }
 
 void string_node::write_requests(lane purpose, request_writer& to) {

@@ -48,7 +48,7 @@ struct sentinel::scout {
 };
 
 sentinel::sentinel(io::client_reactor& r, const settings& s, std::span<const script> all_scripts)
-    : reactor_(r), settings_(s), one_(r, s, all_scripts) {
+    : single(r, s, all_scripts), reactor_(r), settings_(s) {
   for (const endpoint& e : s.sentinels) add_link(e, true);
   const std::lock_guard guard(r.mutex());
   one_.await_address();

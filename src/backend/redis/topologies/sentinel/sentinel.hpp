@@ -16,11 +16,11 @@
 #include "backend/redis/settings.hpp"
 #include "backend/redis/topologies/commands_watch.hpp"
 #include "backend/redis/topologies/sentinel/sentinel_link.hpp"
-#include "backend/redis/topologies/topology.hpp"
+#include "backend/redis/topologies/single.hpp"
 
 namespace holdfast::redis {
 
-class sentinel final : public topology,
+class sentinel final : public single,
                        private io::reactor_user,
                        private sentinel_link::listener,
                        private commands_watch::listener {
@@ -28,14 +28,10 @@ class sentinel final : public topology,
   sentinel(io::client_reactor&, const settings&, std::span<const script> all_scripts);
   ~sentinel() override;
 
-  std::span<transport* const> nodes() noexcept override { return {&node_, 1}; }
-  transport& node_of(std::string_view) noexcept override { return one_; }
   void open(time_point now) override;
-  bool is_open() const noexcept override { return one_.is_open(); }
   base::failure why_not_open(bool is_overdue) const override;
   seam::connection_status status() const override;
   std::vector<finding> findings() const override { return findings_of(states(), settings_.master); }
-  bool is_unavailable() const noexcept override { return one_.is_unavailable(); }
 
  private:
   struct scout;
@@ -66,8 +62,6 @@ class sentinel final : public topology,
 
   io::client_reactor& reactor_;
   const settings& settings_;
-  transport one_;
-  transport* const node_ = &one_;
   subscriptions no_channels_;
   commands_watch watch_{*this};
   std::vector<std::unique_ptr<sentinel_link>> links_;
