@@ -164,9 +164,8 @@ bool backend::close(time_point until) {
   {
     const std::lock_guard guard(reactor_.mutex());
     const time_point now = reactor_.env().now();
-    layouts_.for_each([&](layout& l) {
-      l.end_claims(errc::closed, "the client was closed", now, events);
-    });
+    layouts_.for_each(
+        [&](layout& l) { l.end_claims(errc::closed, "the client was closed", now, events); });
     is_clean = layouts_.is_settled();  // a claim that just failed may have left something
   }
   events.dispatch();

@@ -34,8 +34,7 @@ struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
   lock_request request() const;
 };
 
-class retrying_node final
-    : public claims_node<retrying_layout, retrying_claim, retrying_orphan> {
+class retrying_node final : public claims_node<retrying_layout, retrying_claim, retrying_orphan> {
  public:
   using request = batch<retrying_node, retrying_operation>;
 
@@ -93,7 +92,7 @@ class retrying_node final
 
   std::vector<request*> collected_;  // for the next write
   std::list<ended_owner> ended_;     // the last ones, in the order of their ends
-  std::size_t listeners_ = 0;  // claims that wait for messages
+  std::size_t listeners_ = 0;        // claims that wait for messages
 };
 
 }  // namespace holdfast::redis

@@ -112,8 +112,10 @@ void start_holders_query(const lock_server& at, const retrying_codec& c,
 
 void start_breaking(const lock_server& at, const retrying_codec& c, std::string_view key,
                     std::string_view seen, seam::decision_handler& to) {
-  const auto write = [&c, k = std::string(key), s = std::string(seen)](
-                         std::string& out, std::string_view) { c.append_break(out, k, s); };
+  const auto write = [&c, k = std::string(key), s = std::string(seen)](std::string& out,
+                                                                       std::string_view) {
+    c.append_break(out, k, s);
+  };
   const auto read = [&c](const value& v) { return std::optional(c.read_break(v)); };
   (new decision_query(at, key, write, read, to, c.facts().own_errors))->start();
 }

@@ -63,8 +63,7 @@ std::vector<std::string_view> one_for_each(const std::vector<shard_place>& shard
                                            std::string_view text) {
   auto out = words_of(text, ',');
   if (out.size() != shards.size())
-    own.refuse(std::string(option) + ": give one for each of the " +
-               std::to_string(shards.size()) +
+    own.refuse(std::string(option) + ": give one for each of the " + std::to_string(shards.size()) +
                " shards, in the order of the servers, separated by commas");
   return out;
 }

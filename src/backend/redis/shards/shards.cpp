@@ -110,7 +110,8 @@ void shards::check_lists(const std::string& url_text) {
     if (found.is_same) continue;
     if (!found.why.code)
       base::fail(errc::bad_option, "open",
-                 of_shard(name_of(i), text_of_other_list(found.other, prefix_, mine)), {}, url_text);
+                 of_shard(name_of(i), text_of_other_list(found.other, prefix_, mine)), {},
+                 url_text);
     base::log(log_, log_level::warning,
               url_text + ": whether other clients have the same list of shards is unknown: " +
                   of_shard(name_of(i), found.why.text));

@@ -27,8 +27,7 @@ void handshake::begin(std::string& out, base::time_point now) {
   server_ = {};
   server_.asked_at = now;
   if (!endpoint_.password.empty()) send_auth(out);
-  if (endpoint_.database != 0)
-    send(out, step::select, "SELECT", std::int64_t{endpoint_.database});
+  if (endpoint_.database != 0) send(out, step::select, "SELECT", std::int64_t{endpoint_.database});
   send(out, step::name, "CLIENT", "SETNAME", connection_names[static_cast<unsigned>(lane_)]);
   send(out, step::id, "CLIENT", "ID");
   send(out, step::own_end, "CLIENT", "INFO");
@@ -123,9 +122,8 @@ handshake::outcome handshake::go_on(std::string& out, base::time_point now) {
     }
   if (lane_ == lane::messages) {
     if (!channels_.own().empty()) send(out, step::own, "SUBSCRIBE", channels_.own());
-    channels_.request_missing_plain([&](std::string_view channel) {
-      send(out, step::subscribe, "SUBSCRIBE", channel);
-    });
+    channels_.request_missing_plain(
+        [&](std::string_view channel) { send(out, step::subscribe, "SUBSCRIBE", channel); });
   }
   return outcome_of_step();
 }

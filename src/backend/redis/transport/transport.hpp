@@ -119,7 +119,7 @@ class transport final : private connection_owner,
     write(w);
   }
   reply_handler& reply_discarder() noexcept { return ignored_; }  // for replies of no interest
-  void load_script(const script&, time_point now);  // where the user has the right to
+  void load_script(const script&, time_point now);                // where the user has the right to
   void check_eviction(time_point now);  // warns in the log where the server may evict keys
 
   // Sent with the handshake of the connection for messages (to a sharded channel: right after it),
@@ -231,9 +231,8 @@ class transport final : private connection_owner,
   void watch_outage();
   // The connection has answered after another one was lost; if it has not, on_down() follows.
   reply_function proof_of(lane l) {
-    return reply_function([this, l](const value&, const reply_context& c) {
-      reach_.on_proven(l, c.now);
-    });
+    return reply_function(
+        [this, l](const value&, const reply_context& c) { reach_.on_proven(l, c.now); });
   }
 
   io::client_reactor& reactor_;

@@ -52,8 +52,8 @@ std::size_t tally::count_at(std::int64_t number) const noexcept {
 }
 
 bool tally::is_nobodys() const noexcept {
-  return std::ranges::none_of(
-      all(), [](const ballot& b) { return b.what == vote::no && b.holder != 0; });
+  return std::ranges::none_of(all(),
+                              [](const ballot& b) { return b.what == vote::no && b.holder != 0; });
 }
 
 bool tally::may_be_held() const noexcept {

@@ -138,7 +138,8 @@ class inspection final : public admin_query<std::vector<holder>> {
   void take_members(const value& v) {
     members_.clear();
     for (std::size_t i = 0; i + 1 < v.size(); i += 2)
-      members_.emplace_back(v[i].text(), server_time_of(leading_number<std::int64_t>(v[i + 1].text())));
+      members_.emplace_back(v[i].text(),
+                            server_time_of(leading_number<std::int64_t>(v[i + 1].text())));
   }
 
   void add_members(const std::string& key, std::optional<std::uint32_t> total) {

@@ -123,7 +123,8 @@ void sentinel::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) n
 }
 
 bool sentinel::has_unattended_replies() const noexcept {
-  return std::ranges::any_of(scouts_, [](const auto& s) { return s->over.has_unattended_replies(); });
+  return std::ranges::any_of(scouts_,
+                             [](const auto& s) { return s->over.has_unattended_replies(); });
 }
 
 std::vector<sentinel_state> sentinel::states() const {
@@ -140,7 +141,8 @@ void sentinel::on_reported(time_point now, event_queue& events) {
     verdict_ = {.why = {errc::refused, std::move(fault)}};
   add_servers();
   add_sentinels(now);
-  if (verdict_.master && counts(verdict_)) one_.lead_to(settings_.reachable(*verdict_.master), now, events);
+  if (verdict_.master && counts(verdict_))
+    one_.lead_to(settings_.reachable(*verdict_.master), now, events);
   if (!is_settled(now) && next_look_ == base::never) look_soon(now);
   reactor_.wake_by(now);  // a thread that waits for the first connection learns the reason
 }
@@ -150,8 +152,8 @@ void sentinel::on_reported(time_point now, event_queue& events) {
 void sentinel::on_scouted(const base::address& at, const server_identity& s, time_point now,
                           event_queue& events) {
   if (heir_ && is_same_address(heir_->at, at) && s.role != server_role::master) heir_.reset();
-  const bool is_named =
-      verdict_.master && counts(verdict_) && is_same_address(settings_.reachable(*verdict_.master), at);
+  const bool is_named = verdict_.master && counts(verdict_) &&
+                        is_same_address(settings_.reachable(*verdict_.master), at);
   const bool is_heir = one_.is_heir(s) || planted(mutant::scouted_stranger_followed);
   if (s.role != server_role::master || !(is_named || is_heir)) return;
   if (!is_named) heir_ = heir{at, verdict_.epoch};
@@ -161,7 +163,8 @@ void sentinel::on_scouted(const base::address& at, const server_identity& s, tim
 // Where the sentinels have not heard of a promotion that the client has followed, they name the
 // master before it, which may be back without its data.
 bool sentinel::counts(const sentinel_verdict& v) const {
-  return !heir_ || v.epoch > heir_->epoch || is_same_address(settings_.reachable(*v.master), heir_->at) ||
+  return !heir_ || v.epoch > heir_->epoch ||
+         is_same_address(settings_.reachable(*v.master), heir_->at) ||
          planted(mutant::heir_forgotten);
 }
 
@@ -199,7 +202,8 @@ void sentinel::add_servers() {
   if (verdict_.master) add_server(settings_.reachable(*verdict_.master));
   for (const auto& l : links_)
     if (l->state().answer)
-      for (const known_replica& r : l->state().answer->replicas) add_server(settings_.reachable(r.at));
+      for (const known_replica& r : l->state().answer->replicas)
+        add_server(settings_.reachable(r.at));
 }
 
 void sentinel::add_server(const base::address& at) {

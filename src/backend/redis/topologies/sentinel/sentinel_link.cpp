@@ -94,9 +94,7 @@ void sentinel_link::request(question q, time_point now) {
     case question::others: append_command(out, "SENTINEL", "SENTINELS", name_); break;
     case question::replicas: append_command(out, "SENTINEL", "REPLICAS", name_); break;
     case question::epoch: append_command(out, "SENTINEL", "MASTER", name_); break;
-    case question::master:
-      append_command(out, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", name_);
-      break;
+    case question::master: append_command(out, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", name_); break;
   }
   asks_.expect(replies_[static_cast<std::size_t>(q)], 1, now, attended::in_background);
 }
