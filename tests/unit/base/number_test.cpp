@@ -20,5 +20,12 @@ TEST(whole_number, is_none_of_a_type_that_cannot_have_it) {
   EXPECT_EQ(whole_number<std::uint32_t>("-1"), std::nullopt);
 }
 
+TEST(leading_number, is_what_a_text_begins_with) {
+  EXPECT_EQ(leading_number<int>("7.0.15"), 7);
+  EXPECT_EQ(leading_number<std::int64_t>("-12|x"), -12);
+  for (const std::string_view text : {"", "x1", " 1", "99999999999"})
+    EXPECT_EQ(leading_number<int>(text), 0) << text;
+}
+
 }  // namespace
 }  // namespace holdfast::base
