@@ -14,7 +14,6 @@
 #include "backend/mysql/transport/libmariadb.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
-#include "guards/libmariadb.hpp"
 #include "guards/mysql_session.hpp"
 #include "seam/client_options.hpp"
 
@@ -89,7 +88,7 @@ unsigned seconds_of(base::duration d) {
 
 // Not the library's own defaults, which send the password to a server without TLS, and any local
 // file that the server asks for. ENFORCE alone accepts a server without TLS; VERIFY does not.
-void set_options(const guards::libmariadb_functions& library, MYSQL* mysql,
+void set_options(const mysql::libmariadb_functions& library, MYSQL* mysql,
                  const terms_of_opening& terms) {
   const unsigned no_file = 0;
   const char no = 0, tls = terms.tls ? 1 : 0;
@@ -130,7 +129,7 @@ const char* or_null(const std::string& text) { return text.empty() ? nullptr : t
 mysql_connection mysql_connection::open(const url& where) {
   const terms_of_opening terms = read_terms(where);
   const char* why = nullptr;
-  const auto* const library = guards::libmariadb(&why);
+  const auto* const library = mysql::libmariadb(&why);
   if (!library) base::fail(errc::unsupported, "open", why, {}, where.text());
   mysql_connection made;
   made.state_ = std::make_shared<state>();
