@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backend/zookeeper/layouts/held_write.hpp"
-#include "backend/zookeeper/layouts/holders_query.hpp"
 #include "backend/zookeeper/layouts/lock_breaking.hpp"
 #include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "base/mutant.hpp"
@@ -48,30 +47,15 @@ class sequential_query final : public holders_query {
   const sequential_codec& codec_;
 };
 
-void start_holders_query(const query_context& context, const sequential_codec& c,
-                         const std::string& chroot, std::string_view name, query_scope scope,
-                         seam::holders_handler& to) {
-  (new sequential_query(c, context, chroot, name, scope, to))->start();
-}
-
 }  // namespace
 
 sequential_layout::sequential_layout(base::environment& env, const settings& s,
                                      std::unique_ptr<const sequential_codec> c)
     : claims_layout(env, s), codec_(std::move(c)) {}
 
-std::unique_ptr<seam::claim> sequential_layout::open(std::string_view name,
-                                                     seam::claim_sink& sink) {
-  return std::make_unique<sequential_claim>(*this, name, sink);
-}
-
-void sequential_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_holders_query(queries(), *codec_, options().chroot, prefix, query_scope::all_that_begin_so,
-                      to);
-}
-
-void sequential_layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(queries(), *codec_, options().chroot, name, query_scope::one_lock, to);
+void sequential_layout::start_holders_query(std::string_view name, query_scope scope,
+                                            seam::holders_handler& to) {
+  (new sequential_query(*codec_, queries(), options().chroot, name, scope, to))->start();
 }
 
 void sequential_layout::break_lock(std::string_view name, std::string_view seen,

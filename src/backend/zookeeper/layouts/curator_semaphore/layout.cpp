@@ -24,18 +24,9 @@ constexpr std::size_t bytes_beside_texts = 64;  // of one create: its head, leng
 
 }  // namespace
 
-const seam::capabilities& layout::can() const noexcept { return abilities; }
-
-std::unique_ptr<seam::claim> layout::open(std::string_view name, seam::claim_sink& sink) {
-  return std::make_unique<claim>(*this, name, sink);
-}
-
-void layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
-}
-
-void layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
+void layout::start_holders_query(std::string_view name, query_scope scope,
+                                 seam::holders_handler& to) {
+  curator_semaphore::start_holders_query(queries(), options().chroot, name, scope, to);
 }
 
 void layout::break_lock(std::string_view name, std::string_view seen, seam::decision_handler& to) {

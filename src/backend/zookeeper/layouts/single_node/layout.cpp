@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "backend/zookeeper/layouts/holders_query.hpp"
 #include "backend/zookeeper/layouts/single_node/data.hpp"
 
 namespace holdfast::zookeeper::single_node {
@@ -32,29 +31,11 @@ class node_holders_query final : public holders_query {
   }
 };
 
-void start_holders_query(const query_context& context, const std::string& chroot,
-                         std::string_view name, query_scope scope, seam::holders_handler& to) {
-  (new node_holders_query(context, chroot, name, scope, to))->start();
-}
-
 }  // namespace
 
-const seam::capabilities& layout::can() const noexcept { return abilities; }
-
-std::string layout::name_fault(std::string_view name) const {
-  return std::string(lock_name_fault(options().chroot, name));
-}
-
-std::unique_ptr<seam::claim> layout::open(std::string_view name, seam::claim_sink& sink) {
-  return std::make_unique<claim>(*this, name, sink);
-}
-
-void layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
-}
-
-void layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
+void layout::start_holders_query(std::string_view name, query_scope scope,
+                                 seam::holders_handler& to) {
+  (new node_holders_query(queries(), options().chroot, name, scope, to))->start();
 }
 
 void layout::break_lock(std::string_view, std::string_view, seam::decision_handler& to) {
