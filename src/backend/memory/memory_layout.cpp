@@ -212,10 +212,7 @@ orphan::~orphan() {
 }
 
 claims::withdrawal orphan::withdraw(time_point now) {
-  request r;
-  r.what = operation::leave;
-  r.who = owner_;
-  r.sent = now;
+  request r{.what = operation::leave, .who = owner_, .sent = now};
   return home_.over().submit(*this, lock_, r, now) ? claims::withdrawal::done
                                                    : claims::withdrawal::may_be_lost;
 }

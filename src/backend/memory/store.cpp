@@ -158,11 +158,7 @@ void store::fail_over() {
 
 reply store::apply(entry& e, const request& r, time_point now, base::environment& env,
                    push_list& out) {
-  reply answer;
-  answer.epoch = r.epoch;
-  answer.ticket = r.ticket;
-  answer.ttl = r.ttl;
-  answer.sent = r.sent;
+  reply answer{.epoch = r.epoch, .ticket = r.ticket, .ttl = r.ttl, .sent = r.sent};
   switch (r.what) {
     case operation::acquire: ask(e, r, now, env, out, answer); break;
     case operation::leave: leave(e, r, now, env, out, answer); break;

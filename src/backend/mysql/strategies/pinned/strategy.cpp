@@ -138,11 +138,9 @@ std::optional<pinned_recipe::reply> strategy::remove_from_server(claim& c, time_
     return {};
   }
   if (c.dead_id != 0) return {};
-  pinned_recipe::reply nothing_is_there;
-  nothing_is_there.to = operation::remove;
-  nothing_is_there.epoch = c.recipe().epoch();
-  nothing_is_there.what = verdict::done;
-  return nothing_is_there;
+  // Nothing is there.
+  return pinned_recipe::reply{
+      .to = operation::remove, .what = verdict::done, .epoch = c.recipe().epoch()};
 }
 
 void strategy::give_up_connection(claim& c, time_point now) {
@@ -255,11 +253,8 @@ time_point strategy::deadline_of(const request& q, time_point sent) const noexce
 
 pinned_recipe::reply strategy::read(claim& c, const request& q, const sql_reply& reply,
                                     time_point sent, std::string& text) {
-  pinned_recipe::reply r;
-  r.to = q.to;
-  r.epoch = q.epoch;
-  r.deadline = deadline_of(q, sent);
-  r.term = q.idle_timeout;
+  pinned_recipe::reply r{
+      .to = q.to, .epoch = q.epoch, .deadline = deadline_of(q, sent), .term = q.idle_timeout};
   if (!reply.is_ok()) {
     if (q.to != operation::remove && is_busy(reply.error)) {
       r.what = verdict::busy;
@@ -331,11 +326,7 @@ void strategy::on_cut(request& q, const reply_context& context) {
 }
 
 void strategy::send_again_later(claim& c, operation op, time_point now, event_queue& events) {
-  pinned_recipe::reply later;
-  later.to = op;
-  later.epoch = c.recipe().epoch();
-  later.what = verdict::not_now;
-  c.on_reply(later, {}, now, events);
+  c.on_reply({.to = op, .what = verdict::not_now, .epoch = c.recipe().epoch()}, {}, now, events);
 }
 
 void strategy::on_pinned(claim& c, session& s, time_point now, event_queue&) {
@@ -364,11 +355,9 @@ void strategy::on_dead(std::uint64_t id, bool is_certain, time_point now, event_
     if (c.dead_id != id) return;
     c.dead_id = 0;
     if (!c.recipe().is_leaving()) return;
-    pinned_recipe::reply r;
-    r.to = operation::remove;
-    r.epoch = c.recipe().epoch();
-    r.what = is_certain ? verdict::done : verdict::unknown;
-    c.on_reply(r, {}, now, events);
+    const verdict end = is_certain ? verdict::done : verdict::unknown;
+    c.on_reply({.to = operation::remove, .what = end, .epoch = c.recipe().epoch()}, {}, now,
+               events);
   });
 }
 

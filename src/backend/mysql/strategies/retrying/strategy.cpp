@@ -92,13 +92,8 @@ std::string strategy::text_for(const claim& c, retrying_operation op, std::uint8
 std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation op, time_point now,
                                                base::event_queue&) {
   if (c.obstacle && c.obstacle->epoch != c.recipe().epoch()) c.obstacle.reset();
-  if (op == retrying_operation::withdraw && !c.was_sent) {
-    retrying_reply nothing_was_sent;
-    nothing_was_sent.to = op;
-    nothing_was_sent.epoch = c.recipe().epoch();
-    nothing_was_sent.what = retrying_reply::verdict::done;
-    return nothing_was_sent;
-  }
+  if (op == retrying_operation::withdraw && !c.was_sent)
+    return retrying_reply{.to = op, .what = verdict::done, .epoch = c.recipe().epoch()};
   c.was_sent = true;
   std::optional<retrying_reply> answer;
   if (sends_by_itself(c, op, now, answer)) {
@@ -160,13 +155,12 @@ bool strategy::has_requester(const request& r) const noexcept {
 
 void strategy::on_reply(request& q, const sql_reply& reply, const reply_context& context) {
   if (looks_for_reason(q, reply, context)) return;
-  retrying_reply r;
-  r.to = q.to;
-  r.epoch = q.epoch;
-  r.ticket = q.ticket;
-  r.ttl = q.ttl;
-  r.sent = context.sent;
-  r.final = context.is_final;
+  retrying_reply r{.to = q.to,
+                   .final = context.is_final,
+                   .epoch = q.epoch,
+                   .ticket = q.ticket,
+                   .ttl = q.ttl,
+                   .sent = context.sent};
   std::string text;
   if (!reply.is_ok()) {
     failure why = explain(reply.error, reply.text);
