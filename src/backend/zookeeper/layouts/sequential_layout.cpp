@@ -25,9 +25,7 @@ class sequential_query final : public holders_query {
 
  private:
   void ask_about(const std::string& name, time_point now) override {
-    holder h;
-    h.name = name;
-    ask_list(lock_path(chroot(), name), std::move(h), now);
+    ask_list(lock_path(chroot(), name), {.name = name}, now);
   }
   void read_list(question q, const node_children* all, time_point now) override {
     if (!all) return;

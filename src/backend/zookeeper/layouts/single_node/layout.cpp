@@ -17,9 +17,7 @@ class node_holders_query final : public holders_query {
 
  private:
   void ask_about(const std::string& name, time_point now) override {
-    holder h;
-    h.name = name;
-    ask_node(lock_path(chroot(), name), std::move(h), now);
+    ask_node(lock_path(chroot(), name), {.name = name}, now);
   }
   void read_list(question, const node_children*, time_point) override {}
   bool read_holder(const node_data& node, holder& h) override {
