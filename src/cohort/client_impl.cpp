@@ -24,9 +24,8 @@ const seam::scheme& scheme_of(const url& where, std::span<const seam::scheme> sc
   const auto found = std::find_if(schemes.begin(), schemes.end(),
                                   [&](const seam::scheme& s) { return s.name == where.scheme(); });
   if (found == schemes.end())
-    base::fail(errc::bad_url, "open",
-               "there is no backend for \"" + where.scheme() + ":\"; known are " + known(schemes),
-               {}, where.text());
+    base::refuse_url(where, "there is no backend for \"" + where.scheme() + ":\"; known are " +
+                                known(schemes));
   if (!found->open)
     base::fail(errc::unsupported, "open",
                "this build has no such backend; configure it with -D" +

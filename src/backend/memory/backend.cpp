@@ -97,14 +97,6 @@ seam::connection_status backend::status() {
   return out;
 }
 
-void backend::inspect(std::string_view prefix, seam::holders_handler& to) {
-  queries_.inspect(prefix, to);
-}
-
-void backend::holders(std::string_view name, seam::holders_handler& to) {
-  queries_.holders(name, to);
-}
-
 void backend::break_lock(std::string_view name, std::string_view holder_id,
                          seam::decision_handler& to) {
   const auto seen = holder_seen_of(holder_id);
