@@ -58,11 +58,7 @@ constexpr std::int64_t number_max = (1ll << 53) - 1;
 }  // namespace
 
 strategy::strategy(base::environment& env, const settings& s, const lock_statements& texts)
-    : env_(env), settings_(s), texts_(texts), claims_(s.rules) {}
-
-std::unique_ptr<seam::claim> strategy::open(std::string_view name, seam::claim_sink& sink) {
-  return std::make_unique<claim>(*this, name, sink);
-}
+    : claims_strategy(env, s), texts_(texts) {}
 
 void strategy::inspect(std::string_view, seam::holders_handler& to) {
   to.on_failed(
@@ -76,25 +72,14 @@ void strategy::break_lock(std::string_view, std::string_view, seam::decision_han
                                        "connection on the server"});
 }
 
-void strategy::end_claims(errc code, const std::string& why, time_point now,
-                          base::event_queue& events) {
-  claims_.give_up_all(code, why, now, events);
-}
-
 void strategy::add(claim& c, std::string_view name) {
   c.key = texts_.key_of(name);
   claims_.add(c);
 }
 
-// The core destroys idle claims only, and those have no connection.
-void strategy::remove(claim& c) noexcept { claims_.remove(c); }
-
 std::optional<pinned_recipe::reply> strategy::submit(claim& c, operation op, time_point now,
                                                      base::event_queue&) {
-  if (over_->is_unavailable()) {
-    watch_outage(now);
-    if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
-  }
+  note_submitted(c, now);
   if (op == operation::remove) return remove_from_server(c, now);
   c.queued = op;
   c.follows_release = op == operation::try_lock && is_being_released(c.key);
@@ -188,21 +173,6 @@ void strategy::send_statement(claim& c, operation op, std::string statement, tim
 // On a connection that commits each statement, so that no claim holds what it creates.
 void strategy::send_create(claim& c, time_point now) {
   over_->submit(lane::commands, texts_.create(c.key), request_of(c, operation::create), now);
-}
-
-request& strategy::take_request() {
-  if (spare_.empty()) {
-    requests_.push_back(std::make_unique<request>(*this));
-    return *requests_.back();
-  }
-  request& out = *spare_.back();
-  spare_.pop_back();
-  return out;
-}
-
-void strategy::wake_at(claim& c, time_point t) {
-  claims_.wake_at(c, t);
-  over_->tick_by(t);
 }
 
 // An idle claim returns its connection. One that still executes something is ended.
@@ -368,15 +338,8 @@ void strategy::on_down(const failure& why, loss kind, time_point now, event_queu
   claims_.give_up(waits, static_cast<errc>(why.code.value()), why.text, now, events);
 }
 
-void strategy::watch_outage(time_point now) {
-  if (over_->is_unavailable()) over_->tick_by(claims_.first_end_of_wait(now));
-}
-
 void strategy::on_tick(time_point now, event_queue& events) {
-  const auto why = [this] { return over_->reason(errc::unavailable); };
-  const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
-  over_->tick_by(waits.due);
-  if (waits.retry_now) over_->retry_by(now);
+  end_waits(now, events);
   claims_.for_each([&](claim& c) { beat(c, now, events); });
   over_->tick_by(claims_.wake_due(now, events));
 }
