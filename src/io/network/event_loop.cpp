@@ -6,7 +6,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/system/system_error.hpp>
-#include <new>
 #include <optional>
 #include <system_error>
 #include <vector>

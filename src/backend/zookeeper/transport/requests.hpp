@@ -1,7 +1,6 @@
 // The requests that locks need, as ZooKeeper's protocol writes them.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

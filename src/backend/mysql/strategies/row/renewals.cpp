@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "backend/mysql/strategies/row/strategy.hpp"
-#include "backend/mysql/transport/error_text.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::mysql::row {
