@@ -203,8 +203,7 @@ client_impl& require_named(client_impl* const impl, std::string_view operation,
 }
 
 void sort_by_name(std::vector<holder>& all) {
-  std::sort(all.begin(), all.end(),
-            [](const holder& a, const holder& b) { return a.name < b.name; });
+  std::ranges::sort(all, {}, &holder::name);
 }
 
 client_impl& client_access::impl(const client& c) { return *c.impl_; }

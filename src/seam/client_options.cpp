@@ -107,8 +107,7 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
                                    const open_options& options) {
   client_options out;
   for (const url::option& given : where.options()) {
-    const auto row = std::find_if(rows.begin(), rows.end(),
-                                  [&](const option_row& r) { return r.name == given.first; });
+    const auto row = std::ranges::find(rows, given.first, &option_row::name);
     if (row == rows.end()) {
       remaining.push_back(given);
     } else {
@@ -164,8 +163,7 @@ duration parse_duration(std::string_view text, std::string_view option) {
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || !std::isfinite(number)) refuse(option, text, wants);
   const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const auto u = std::find_if(std::begin(units), std::end(units),
-                              [&](const unit& x) { return x.name == name; });
+  const auto u = std::ranges::find(units, name, &unit::name);
   if (u == std::end(units)) refuse(option, text, wants);
   if (number < 0) refuse(option, text, "it is negative");
   const double nanoseconds = number * u->nanoseconds;
