@@ -202,9 +202,7 @@ client_impl& require_named(client_impl* const impl, std::string_view operation,
   return c;
 }
 
-void sort_by_name(std::vector<holder>& all) {
-  std::ranges::sort(all, {}, &holder::name);
-}
+void sort_by_name(std::vector<holder>& all) { std::ranges::sort(all, {}, &holder::name); }
 
 client_impl& client_access::impl(const client& c) { return *c.impl_; }
 

@@ -87,7 +87,8 @@ std::optional<draft> draft_table::open(std::int64_t id) {
                                   "SELECT " + quoted_name(columns_.version, "open") + ", " +
                                       guards::quoted_table(columns_.table, "open") + ".* FROM " +
                                       guards::quoted_table(columns_.table, "open") + " WHERE " +
-                                      is_row(columns_, id, "open") + " AND " + quoted_name(columns_.is_draft, "open") + "=1",
+                                      is_row(columns_, id, "open") + " AND " +
+                                      quoted_name(columns_.is_draft, "open") + "=1",
                                   sql_effect::reads);
   if (answer.is_contended) guards::fail_contended("open");
   if (answer.rows.empty()) return std::nullopt;

@@ -126,8 +126,8 @@ action file_claim::carry_out(action next, interrupter* blocks) {
       case action::write:
       case action::mark:
         text_.stamp(recipe_.number(), since_);
-        next = recipe_.on(of(next == action::write ? file_.write(text_) : file_.mark(text_),
-                             event::written));
+        next = recipe_.on(
+            of(next == action::write ? file_.write(text_) : file_.mark(text_), event::written));
         break;
       case action::unlock:
         file_.unlock();

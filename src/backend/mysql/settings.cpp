@@ -114,7 +114,8 @@ settings read_settings(const seam::open_args& o) {
   out.user = o.where.user();
   out.password = o.password.empty() ? secret_access::password(o.where) : o.password;
   if (out.database.empty())
-    base::refuse_url(o.where, "name the database in which the locks are: mysql://user@host:3306/database");
+    base::refuse_url(o.where,
+                     "name the database in which the locks are: mysql://user@host:3306/database");
   out.retry_base = default_retry_base;
   out.idle_timeout = default_idle_timeout;
   out.connect_timeout = o.shared.connect_timeout;

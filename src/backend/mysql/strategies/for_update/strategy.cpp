@@ -60,9 +60,9 @@ void strategy::on_opening_reply(const sql_reply& r, const reply_context& context
   if (creates_ && !has_created_) {
     has_created_ = true;
     if (r.is_ok()) return send_opening(texts_.describe_table(), context.now);
-    return finish_opening(
-        {errc::refused, "the table " + terms().table + " cannot be created (" + r.text +
-                            "); have it created with: " + texts_.create_table()});
+    return finish_opening({errc::refused, "the table " + terms().table + " cannot be created (" +
+                                              r.text +
+                                              "); have it created with: " + texts_.create_table()});
   }
   if (!r.is_ok()) return finish_opening(explain(r.error, r.text));
   if (!r.rows.empty() || creates_) return finish_opening(fault_of(r));

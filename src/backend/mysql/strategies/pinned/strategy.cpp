@@ -124,8 +124,9 @@ std::optional<pinned_recipe::reply> strategy::remove_from_server(claim& c, time_
   }
   if (c.dead_id != 0) return {};
   // Nothing is there.
-  return pinned_recipe::reply{
-      .to = operation::remove, .what = verdict::done, .epoch = c.recipe().epoch()};
+  return pinned_recipe::reply{.to = operation::remove,
+                              .what = verdict::done,
+                              .epoch = c.recipe().epoch()};
 }
 
 void strategy::give_up_connection(claim& c, time_point now) {
@@ -223,8 +224,10 @@ time_point strategy::deadline_of(const request& q, time_point sent) const noexce
 
 pinned_recipe::reply strategy::read(claim& c, const request& q, const sql_reply& reply,
                                     time_point sent, std::string& text) {
-  pinned_recipe::reply r{
-      .to = q.to, .epoch = q.epoch, .deadline = deadline_of(q, sent), .term = q.idle_timeout};
+  pinned_recipe::reply r{.to = q.to,
+                         .epoch = q.epoch,
+                         .deadline = deadline_of(q, sent),
+                         .term = q.idle_timeout};
   if (!reply.is_ok()) {
     if (q.to != operation::remove && is_busy(reply.error)) {
       r.what = verdict::busy;
