@@ -71,10 +71,7 @@ class claims_strategy : public strategy, public claims::store_defaults {
 
   const settings& terms() const noexcept { return settings_; }
   Request& take_request() {
-    if (spare_.empty()) {
-      requests_.push_back(std::make_unique<Request>(derived()));
-      return *requests_.back();
-    }
+    if (spare_.empty()) return *requests_.emplace_back(std::make_unique<Request>(derived()));
     Request& out = *spare_.back();
     spare_.pop_back();
     return out;

@@ -208,10 +208,7 @@ class claims_layout : public layout, public claims::store_defaults {
     return f.result;
   }
   Batch& take_batch() {
-    if (spare_batches_.empty()) {
-      batches_.push_back(std::make_unique<Batch>(derived()));
-      return *batches_.back();
-    }
+    if (spare_batches_.empty()) return *batches_.emplace_back(std::make_unique<Batch>(derived()));
     Batch& out = *spare_batches_.back();
     spare_batches_.pop_back();
     return out;

@@ -264,11 +264,7 @@ void sequential_batch::read_list(const reply& r, const reply_context& context) {
     return;
   }
   if (asks_own_) return read_own(r);
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto all = read_children(r.body);
   if (!all) return fail_malformed();
   sequential_claim* const c = owner();
@@ -304,11 +300,7 @@ void sequential_batch::read_list(const reply& r, const reply_context& context) {
 
 // Finds a create that was never answered: its number, and whether this session made it.
 void sequential_batch::read_own(const reply& r) {
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto stat = read_stat(r.body);
   if (!stat) return fail_malformed();
   const bool is_adopted = planted(mutant::node_of_another_session_adopted);
@@ -331,11 +323,7 @@ void sequential_batch::read_watch_ahead(unsigned at, const reply& r) {
 
 // Alone, behind those ahead or behind a downgrade.
 void sequential_batch::read_watch_own(const reply& r) {
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
   if (!planted(mutant::revocation_unread)) result.is_revoked = node->data == revocation_data;
@@ -366,11 +354,7 @@ void sequential_batch::read_remove(const reply& r, const reply_context& context)
     return;
   }
   if (awaited() > 0) return;  // sync
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto all = read_children(r.body);
   const sequential_claim* const c = owner();
   if (!all || !c) return;

@@ -349,11 +349,7 @@ bool batch::are_in_order(const std::vector<std::string>& leases) const {
 
 void batch::read_leases(const reply& r, const reply_context& context) {
   claim* const c = owner();
-  if (r.is(error::no_node)) {
-    result.what = verdict::none;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r, verdict::none)) return;
   const auto all = read_children(r.body);
   if (!all) return fail_malformed();
   if (!c) return;
@@ -396,8 +392,7 @@ void batch::read_look(const reply& r) {
 void batch::read_queue(const reply& r, const reply_context& context) {
   claim* const c = owner();
   result.what = verdict::gone;
-  if (r.is(error::no_node)) return;
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto all = read_children(r.body);
   if (!all) return fail_malformed();
   const place_in_queue mine = curator_semaphore::read_queue(all->names, attempt_);

@@ -111,9 +111,7 @@ void batch::read_look(const reply& r) {
     if (result.what != verdict::failed) result.what = verdict::granted;
     return;
   }
-  result.what = verdict::gone;
-  if (r.is(error::no_node)) return;
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   if (!node) return fail_malformed();
   if (node->stat.ephemeral_owner == 0)
     return fail(errc::mismatch,
@@ -124,11 +122,7 @@ void batch::read_look(const reply& r) {
 // The deletion; or sync, a look, and the deletion where it is ours.
 void batch::read_remove(const reply& r, const reply_context& context) {
   if (awaited() > 0) return;  // sync
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   if (deletes_) return;
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
