@@ -24,6 +24,17 @@ namespace holdfast {
 namespace seam {
 
 std::span<const scheme> schemes() noexcept {
+  using opener = decltype(scheme::open);
+#ifdef HOLDFAST_WITH_REDIS
+  constexpr opener open_redis = redis::open, open_redis_shards = redis::open_shards;
+#else
+  constexpr opener open_redis = nullptr, open_redis_shards = nullptr;
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+  constexpr opener open_zookeeper = zookeeper::open;
+#else
+  constexpr opener open_zookeeper = nullptr;
+#endif
   static constexpr scheme table[] = {
       {"file", file::open, ""},
 #ifdef HOLDFAST_WITH_MEMORY
@@ -31,43 +42,24 @@ std::span<const scheme> schemes() noexcept {
 #else
       {"memory", nullptr, "HOLDFAST_WITH_MEMORY"},
 #endif
-#ifdef HOLDFAST_WITH_REDIS
-      {"redis", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"rediss", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"redis+unix", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"redis+sentinel", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"rediss+sentinel", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"redlock", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"redlocks", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"redis+cluster", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"rediss+cluster", redis::open, "HOLDFAST_WITH_REDIS"},
-      {"redis+shards", redis::open_shards, "HOLDFAST_WITH_REDIS"},
-      {"rediss+shards", redis::open_shards, "HOLDFAST_WITH_REDIS"},
-#else
-      {"redis", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redis+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"rediss+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redlock", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redlocks", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redis+cluster", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"rediss+cluster", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redis+shards", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"rediss+shards", nullptr, "HOLDFAST_WITH_REDIS"},
-#endif
+      {"redis", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"rediss", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"redis+unix", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"redis+sentinel", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"rediss+sentinel", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"redlock", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"redlocks", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"redis+cluster", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"rediss+cluster", open_redis, "HOLDFAST_WITH_REDIS"},
+      {"redis+shards", open_redis_shards, "HOLDFAST_WITH_REDIS"},
+      {"rediss+shards", open_redis_shards, "HOLDFAST_WITH_REDIS"},
 #ifdef HOLDFAST_WITH_MYSQL
       {"mysql", mysql::open, "HOLDFAST_WITH_MYSQL", nullptr, mysql::schema},
 #else
       {"mysql", nullptr, "HOLDFAST_WITH_MYSQL"},
 #endif
-#ifdef HOLDFAST_WITH_ZOOKEEPER
-      {"zookeeper", zookeeper::open, "HOLDFAST_WITH_ZOOKEEPER"},
-      {"zookeepers", zookeeper::open, "HOLDFAST_WITH_ZOOKEEPER"},
-#else
-      {"zookeeper", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
-      {"zookeepers", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
-#endif
+      {"zookeeper", open_zookeeper, "HOLDFAST_WITH_ZOOKEEPER"},
+      {"zookeepers", open_zookeeper, "HOLDFAST_WITH_ZOOKEEPER"},
   };
   return table;
 }

@@ -25,27 +25,6 @@ T answered(detail::client_impl& c, std::string_view operation, std::string_view 
   return std::move(answer.result);
 }
 
-using holder_list = std::vector<holder>;
-
-holder_list all_holders(detail::client_impl* const impl, std::string_view prefix) {
-  auto& c = detail::require_open(impl, "list");
-  auto all =
-      answered<holder_list>(c, "list", {}, [&](auto& to) { c.stores().inspect(prefix, to); });
-  detail::sort_by_name(all);
-  return all;
-}
-
-holder_list holders_of(detail::client_impl* const impl, std::string_view name) {
-  auto& c = detail::require_named(impl, "holders", name);
-  return answered<holder_list>(c, "holders", name, [&](auto& to) { c.stores().holders(name, to); });
-}
-
-bool broken(detail::client_impl* const impl, std::string_view name, std::string_view seen) {
-  auto& c = detail::require_named(impl, "break_lock", name);
-  return answered<bool>(c, "break_lock", name,
-                        [&](auto& to) { c.stores().break_lock(name, seen, to); });
-}
-
 }  // namespace
 
 client client::open(std::string_view where, const open_options& options, std::stop_token stop) {
@@ -99,7 +78,11 @@ std::vector<std::string> client::schema(std::string_view where, std::error_code&
 }
 
 std::vector<holder> client::list(std::string_view prefix) const {
-  return all_holders(impl_.get(), prefix);
+  auto& c = detail::require_open(impl_.get(), "list");
+  auto all = answered<std::vector<holder>>(c, "list", {},
+                                           [&](auto& to) { c.stores().inspect(prefix, to); });
+  detail::sort_by_name(all);
+  return all;
 }
 
 std::vector<holder> client::list(std::string_view prefix, std::error_code& ec) const {
@@ -107,7 +90,9 @@ std::vector<holder> client::list(std::string_view prefix, std::error_code& ec) c
 }
 
 std::vector<holder> client::holders(std::string_view name) const {
-  return holders_of(impl_.get(), name);
+  auto& c = detail::require_named(impl_.get(), "holders", name);
+  return answered<std::vector<holder>>(c, "holders", name,
+                                       [&](auto& to) { c.stores().holders(name, to); });
 }
 
 std::vector<holder> client::holders(std::string_view name, std::error_code& ec) const {
@@ -115,7 +100,9 @@ std::vector<holder> client::holders(std::string_view name, std::error_code& ec) 
 }
 
 bool client::break_lock(std::string_view name, std::string_view seen) const {
-  return broken(impl_.get(), name, seen);
+  auto& c = detail::require_named(impl_.get(), "break_lock", name);
+  return answered<bool>(c, "break_lock", name,
+                        [&](auto& to) { c.stores().break_lock(name, seen, to); });
 }
 
 bool client::break_lock(std::string_view name, std::string_view seen, std::error_code& ec) const {
@@ -215,10 +202,7 @@ client_impl& require_named(client_impl* const impl, std::string_view operation,
   return c;
 }
 
-void sort_by_name(std::vector<holder>& all) {
-  std::sort(all.begin(), all.end(),
-            [](const holder& a, const holder& b) { return a.name < b.name; });
-}
+void sort_by_name(std::vector<holder>& all) { std::ranges::sort(all, {}, &holder::name); }
 
 client_impl& client_access::impl(const client& c) { return *c.impl_; }
 

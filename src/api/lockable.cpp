@@ -85,8 +85,15 @@ bool holds_share_here(const local_lock& home) noexcept {
   return std::ranges::any_of(shares_here, [&](const share& h) { return h.is_of(home); });
 }
 
-constexpr std::string_view held_by_another_object =
+constexpr const char* held_by_another_object =
     "this thread holds it through another lock object; unlock() that one first";
+
+// A wait that this thread itself would have to end: a try returns false at once.
+bool refuse_wait(const local_lock& home, wait_bound bound, std::string_view operation,
+                 const char* why) {
+  if (!bound.is_try()) home.fail(operation, {errc::would_self_deadlock, why});
+  return false;
+}
 
 bool is_locked(const lockable_state& s) noexcept { return s.current || s.is_shared(); }
 
@@ -176,16 +183,11 @@ lease lockable_base::downgrade_impl(lease&& mine, std::error_code* ec) const {
 bool lockable_base::lock_shared_within(wait_bound bound) {
   if (!state_->home.client().is_of_this_process())
     state_->home.fail("lock_shared", {errc::forked, {}});
-  if (state_->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-    if (bound.is_try()) return false;
-    state_->home.fail("lock_shared", {errc::would_self_deadlock,
-                                      "this thread holds it exclusively; unlock() it first"});
-  }
-  if (state_->home.locker.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-    if (bound.is_try()) return false;
-    state_->home.fail("lock_shared",
-                      {errc::would_self_deadlock, std::string(held_by_another_object)});
-  }
+  if (state_->owner.load(std::memory_order_relaxed) == std::this_thread::get_id())
+    return refuse_wait(state_->home, bound, "lock_shared",
+                       "this thread holds it exclusively; unlock() it first");
+  if (state_->home.locker.load(std::memory_order_relaxed) == std::this_thread::get_id())
+    return refuse_wait(state_->home, bound, "lock_shared", held_by_another_object);
   if (state_->common.join()) {
     share mine(*state_, lease());
     shares_here.push_back(std::move(mine));
@@ -250,19 +252,14 @@ bool lockable_base::lock_within(wait_bound bound) {
       ++s.depth;
       return true;
     }
-    if (bound.is_try()) return false;
-    s.home.fail("lock", {errc::would_self_deadlock,
-                         "this thread holds it; unlock() it first, or use recursive_mutex"});
+    return refuse_wait(s.home, bound, "lock",
+                       "this thread holds it; unlock() it first, or use recursive_mutex");
   }
-  if (holds_share_here(s.home)) {
-    if (bound.is_try()) return false;
-    s.home.fail("lock", {errc::would_self_deadlock,
-                         "this thread holds a share of it; unlock_shared() it first"});
-  }
-  if (s.home.locker.load(std::memory_order_relaxed) == me) {
-    if (bound.is_try()) return false;
-    s.home.fail("lock", {errc::would_self_deadlock, std::string(held_by_another_object)});
-  }
+  if (holds_share_here(s.home))
+    return refuse_wait(s.home, bound, "lock",
+                       "this thread holds a share of it; unlock_shared() it first");
+  if (s.home.locker.load(std::memory_order_relaxed) == me)
+    return refuse_wait(s.home, bound, "lock", held_by_another_object);
   lease taken = acquire_impl(lock_mode::exclusive, acquire_call(bound, nullptr));
   if (!taken) return false;
   s.current = std::move(taken);

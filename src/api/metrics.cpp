@@ -186,8 +186,7 @@ std::string to_prometheus(std::span<const metrics> of, labels given) {
   std::vector<metrics> sums;
   for (const metrics& m : of) {
     if (!m.counted) continue;
-    const auto same = std::find_if(sums.begin(), sums.end(),
-                                   [&](const metrics& s) { return s.backend == m.backend; });
+    const auto same = std::ranges::find(sums, m.backend, &metrics::backend);
     if (same == sums.end()) {
       sums.push_back(m);
     } else {

@@ -1,6 +1,7 @@
 // Throwing a lock_error in one line.
 #pragma once
 #include <holdfast/error.hpp>
+#include <holdfast/url.hpp>
 
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@ namespace holdfast::base {
                               std::string_view lock = {}, std::string_view backend = {}) {
   throw lock_error(code, {std::string(operation), std::string(lock), std::string(backend),
                           std::move(text)});
+}
+
+// The URL cannot be opened.
+[[noreturn]] inline void refuse_url(const url& where, std::string why) {
+  fail(errc::bad_url, "open", std::move(why), {}, where.text());
 }
 
 // Returns what f() returns. With an `ec`, a lock_error that f() throws is stored there instead, and

@@ -1,7 +1,6 @@
 // Planted faults. A build with HOLDFAST_MUTANTS has switches, each of which breaks a rule of safety
 // (docs/safety.md); the test suite must notice each. Every other build contains none of this.
 #pragma once
-#include <string_view>
 
 namespace holdfast::base {
 

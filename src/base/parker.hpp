@@ -1,7 +1,6 @@
 // Where a thread sleeps until another thread signals that its answer is there.
 #pragma once
 #include <atomic>
-#include <iterator>
 
 namespace holdfast::base {
 

@@ -9,7 +9,6 @@
 #pragma once
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 namespace holdfast::base {

@@ -39,10 +39,7 @@ uuid version_4(uuid random) noexcept {
 }
 
 uuid random_uuid(environment& env) {
-  uuid out;
-  out.high = random_u64(env);
-  out.low = random_u64(env);
-  return version_4(out);
+  return version_4({.high = random_u64(env), .low = random_u64(env)});
 }
 
 }  // namespace holdfast::base

@@ -100,10 +100,7 @@ class store_claim final : public seam::claim, public Protocol::record, private b
       keep(request);
       const errc why = store_.refuses(*this, verb::acquire);
       if (why == errc{}) return recipe_.acquire(request, now, rules());
-      step out;
-      out.event = claim_event::refused;
-      out.why = why;
-      return out;
+      return step{.event = claim_event::refused, .why = why};
     });
   }
   void cancel() override {

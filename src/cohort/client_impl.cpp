@@ -21,12 +21,10 @@ std::string known(std::span<const seam::scheme> schemes) {
 }
 
 const seam::scheme& scheme_of(const url& where, std::span<const seam::scheme> schemes) {
-  const auto found = std::find_if(schemes.begin(), schemes.end(),
-                                  [&](const seam::scheme& s) { return s.name == where.scheme(); });
+  const auto found = std::ranges::find(schemes, where.scheme(), &seam::scheme::name);
   if (found == schemes.end())
-    base::fail(errc::bad_url, "open",
-               "there is no backend for \"" + where.scheme() + ":\"; known are " + known(schemes),
-               {}, where.text());
+    base::refuse_url(where, "there is no backend for \"" + where.scheme() + ":\"; known are " +
+                                known(schemes));
   if (!found->open)
     base::fail(errc::unsupported, "open",
                "this build has no such backend; configure it with -D" +

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <thread>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "base/fork.hpp"

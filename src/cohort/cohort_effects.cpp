@@ -170,10 +170,7 @@ recorded_event cohort_effects::event_at(const detail::local_lock& home, time_poi
       to.position_of(recorded_name_ * std::uint64_t{8}, home.name(),
                      {.total_permits = home.permits(), .lock_store = rules_.store_number});
   recorded_name_ = static_cast<std::uint32_t>(name / 8);
-  recorded_event e;
-  e.time = nanoseconds(to.time_of(*rules_.env, now));
-  e.name = name;
-  return e;
+  return {.time = nanoseconds(to.time_of(*rules_.env, now)), .name = name};
 }
 
 // Rounded up: an overlap that did not exist must not be found. One exclusive turn is held at a

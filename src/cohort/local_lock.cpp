@@ -403,12 +403,11 @@ seam::claim& local_lock::claim_of(claim_record& c) {
 }
 
 seam::acquire_request local_lock::request_of(const claim_record& c) const noexcept {
-  seam::acquire_request a;
-  a.one_attempt = c.one_attempt;
-  a.ttl = c.grant.ttl();
-  a.mode = c.grant.mode();
-  a.permits = c.grant.permits();
-  a.total_permits = permits_;
+  seam::acquire_request a{.one_attempt = c.one_attempt,
+                          .ttl = c.grant.ttl(),
+                          .mode = c.grant.mode(),
+                          .permits = c.grant.permits(),
+                          .total_permits = permits_};
   const cohort::waiter* const first = cohort_.awaits_store();
   if (first && c.now == claim_record::state::requesting) a.at = first->request.at;
   if (!c.extra) return a;

@@ -1,6 +1,5 @@
 // One lock name in one client: the cohort, its mutex, and the thread that carries out its effects.
 #pragma once
-#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>

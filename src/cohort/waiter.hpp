@@ -1,7 +1,6 @@
 // Calls that a cohort answers: requests for a turn, and waits for a reply of the store.
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 #include "seam/claim.hpp"
 

@@ -31,6 +31,20 @@ void refuse_own_columns(const draft_columns& own, const sql_columns& columns,
     guards::refuse_column(columns, *name, operation);
 }
 
+std::string is_row(const draft_columns& own, std::int64_t id, std::string_view operation) {
+  return quoted_name(own.id, operation) + '=' + std::to_string(id);
+}
+
+// An UPDATE to the next version, up to its condition; `also` is assigned too.
+std::string update_of(const draft_columns& own, const sql_columns& changes, const std::string& also,
+                      std::string_view operation) {
+  refuse_own_columns(own, changes, operation);
+  const std::string version = quoted_name(own.version, operation);
+  return "UPDATE " + guards::quoted_table(own.table, operation) + " SET " + version + '=' +
+         version + "+1, " + also +
+         (changes.empty() ? "" : ", " + guards::assignments(changes, operation)) + " WHERE ";
+}
+
 void take_over(draft& d, const sql_columns& changes) {
   d.version = std::to_string(number_of(d.version) + 1);
   for (const auto& [name, value] : changes) d.values.insert_or_assign(name, value);
@@ -73,8 +87,8 @@ std::optional<draft> draft_table::open(std::int64_t id) {
                                   "SELECT " + quoted_name(columns_.version, "open") + ", " +
                                       guards::quoted_table(columns_.table, "open") + ".* FROM " +
                                       guards::quoted_table(columns_.table, "open") + " WHERE " +
-                                      quoted_name(columns_.id, "open") + '=' + std::to_string(id) +
-                                      " AND " + quoted_name(columns_.is_draft, "open") + "=1",
+                                      is_row(columns_, id, "open") + " AND " +
+                                      quoted_name(columns_.is_draft, "open") + "=1",
                                   sql_effect::reads);
   if (answer.is_contended) guards::fail_contended("open");
   if (answer.rows.empty()) return std::nullopt;
@@ -92,7 +106,7 @@ std::optional<draft> draft_table::open(std::int64_t id) {
 // match. `+0` keeps the server from finding the row by the index of the sweep. It would take that
 // index's locks in the other order, and two submits of one draft would deadlock.
 std::string draft_table::is_at(const draft& d, std::string_view operation) const {
-  const std::string same_id = quoted_name(columns_.id, operation) + '=' + std::to_string(d.id);
+  const std::string same_id = is_row(columns_, d.id, operation);
   const bool compares_all = !base::planted(base::mutant::draft_version_unchecked);
   if (!compares_all) return same_id;
   return same_id + " AND " + quoted_name(columns_.version, operation) + '=' +
@@ -109,8 +123,7 @@ draft_status draft_table::finish(const draft& d, const std::string& statement,
   const auto found = guards::run(where_, operation,
                                  "SELECT " + quoted_name(columns_.is_draft, operation) + " FROM " +
                                      guards::quoted_table(columns_.table, operation) + " WHERE " +
-                                     quoted_name(columns_.id, operation) + '=' +
-                                     std::to_string(d.id) + " LOCK IN SHARE MODE",
+                                     is_row(columns_, d.id, operation) + " LOCK IN SHARE MODE",
                                  sql_effect::reads);
   if (found.is_contended) return draft_status::changed;
   if (found.rows.empty()) return draft_status::gone;
@@ -118,29 +131,17 @@ draft_status draft_table::finish(const draft& d, const std::string& statement,
 }
 
 draft_status draft_table::save(draft& d, const sql_columns& changes) {
-  refuse_own_columns(columns_, changes, "save");
-  const std::string version = quoted_name(columns_.version, "save");
-  const draft_status status =
-      finish(d,
-             "UPDATE " + guards::quoted_table(columns_.table, "save") + " SET " + version + '=' +
-                 version + "+1, " + quoted_name(columns_.touched, "save") + '=' + now +
-                 (changes.empty() ? "" : ", " + guards::assignments(changes, "save")) + " WHERE " +
-                 is_at(d, "save"),
-             "save");
+  const std::string is_touched = quoted_name(columns_.touched, "save") + '=' + now;
+  const std::string update = update_of(columns_, changes, is_touched, "save");
+  const draft_status status = finish(d, update + is_at(d, "save"), "save");
   if (status == draft_status::done) take_over(d, changes);
   return status;
 }
 
 draft_status draft_table::submit(draft& d, const sql_columns& changes) {
-  refuse_own_columns(columns_, changes, "submit");
-  const std::string version = quoted_name(columns_.version, "submit");
-  const draft_status status =
-      finish(d,
-             "UPDATE " + guards::quoted_table(columns_.table, "submit") + " SET " + version + '=' +
-                 version + "+1, " + quoted_name(columns_.is_draft, "submit") + "=0" +
-                 (changes.empty() ? "" : ", " + guards::assignments(changes, "submit")) +
-                 " WHERE " + is_at(d, "submit"),
-             "submit");
+  const std::string is_final = quoted_name(columns_.is_draft, "submit") + "=0";
+  const std::string update = update_of(columns_, changes, is_final, "submit");
+  const draft_status status = finish(d, update + is_at(d, "submit"), "submit");
   if (status == draft_status::done) take_over(d, changes);
   return status;
 }

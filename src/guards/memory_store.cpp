@@ -28,6 +28,17 @@ void change_faults(server& s, Change change) {
   s.faults_changed();
 }
 
+// `change` gets the events of the clients that it concerns.
+template <class Change>
+void change_data(server& s, Change change) {
+  event_queue events;
+  {
+    const std::lock_guard guard(s.mutex);
+    change(events);
+  }
+  events.dispatch();
+}
+
 holdfast::memory::transport& transport_of(const client& c, server& s) {
   seam::lock_store* const locks = c ? detail::client_access::impl(c).rules().locks : nullptr;
   auto* const ours = locks ? locks->find<holdfast::memory::transport>() : nullptr;
@@ -87,12 +98,7 @@ void memory_store::begin_outage() {
 
 void memory_store::end_outage() {
   change_faults(*state_, [](auto& plan) { plan.outage = false; });
-  event_queue events;
-  {
-    const std::lock_guard guard(state_->mutex);
-    state_->announce_restart(events);
-  }
-  events.dispatch();
+  change_data(*state_, [&](event_queue& events) { state_->announce_restart(events); });
 }
 
 void memory_store::stop_requests_of(const client& c) {
@@ -107,13 +113,10 @@ void memory_store::stop_requests_of(const client& c, std::error_code& ec) {
 
 void memory_store::resume_requests_of(const client& c) {
   auto& over = transport_of(c, *state_);
-  event_queue events;
-  {
-    const std::lock_guard guard(state_->mutex);
+  change_data(*state_, [&](event_queue& events) {
     over.cut_off(false);
     state_->announce_restart(events, &over);
-  }
-  events.dispatch();
+  });
 }
 
 void memory_store::resume_requests_of(const client& c, std::error_code& ec) {
@@ -126,33 +129,24 @@ void memory_store::snapshot() {
 }
 
 void memory_store::fail_over() {
-  event_queue events;
-  {
-    const std::lock_guard guard(state_->mutex);
+  change_data(*state_, [&](event_queue& events) {
     state_->data.fail_over();
     state_->announce_restart(events);
-  }
-  events.dispatch();
+  });
 }
 
 void memory_store::restart_empty() {
-  event_queue events;
-  {
-    const std::lock_guard guard(state_->mutex);
+  change_data(*state_, [&](event_queue& events) {
     state_->data.restart_empty();
     state_->announce_restart(events);
-  }
-  events.dispatch();
+  });
 }
 
 bool memory_store::remove(std::string_view lock) {
-  event_queue events;
-  bool taken;
-  {
-    const std::lock_guard guard(state_->mutex);
+  bool taken = false;
+  change_data(*state_, [&](event_queue& events) {
     taken = state_->break_lock(lock, holdfast::memory::environment_of(name_), events);
-  }
-  events.dispatch();
+  });
   return taken;
 }
 

@@ -14,7 +14,6 @@
 #include "backend/mysql/transport/libmariadb.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
-#include "guards/libmariadb.hpp"
 #include "guards/mysql_session.hpp"
 #include "seam/client_options.hpp"
 
@@ -55,13 +54,11 @@ void read_option(const url& where, const url::option& option, terms_of_opening& 
 }
 
 terms_of_opening read_terms(const url& where) {
-  if (where.scheme() != "mysql")
-    base::fail(errc::bad_url, "open", "the scheme is not mysql:", {}, where.text());
+  if (where.scheme() != "mysql") base::refuse_url(where, "the scheme is not mysql:");
   terms_of_opening terms;
   terms.port = where.default_port();
   terms.tls = where.uses_tls();
-  if (where.endpoints().size() > 1)
-    base::fail(errc::bad_url, "open", "name one host", {}, where.text());
+  if (where.endpoints().size() > 1) base::refuse_url(where, "name one host");
   if (!where.endpoints().empty()) {
     terms.host = where.endpoints()[0].host;
     if (where.endpoints()[0].port) terms.port = where.endpoints()[0].port;
@@ -69,13 +66,10 @@ terms_of_opening read_terms(const url& where) {
   terms.database = where.path().starts_with('/') ? where.path().substr(1) : where.path();
   for (const url::option& option : where.options()) read_option(where, option, terms);
   if (terms.socket.empty() && terms.host.empty())
-    base::fail(errc::bad_url, "open",
-               "name a host, mysql://user@host/database, or a Unix socket with ?socket=", {},
-               where.text());
+    base::refuse_url(where,
+                     "name a host, mysql://user@host/database, or a Unix socket with ?socket=");
   if (!terms.socket.empty() && !terms.host.empty() && terms.host != "localhost")
-    base::fail(errc::bad_url, "open",
-               "a Unix socket is on this machine, and the URL names another host", {},
-               where.text());
+    base::refuse_url(where, "a Unix socket is on this machine, and the URL names another host");
   if (!terms.socket.empty() && terms.tls)
     base::fail(errc::bad_option, "open", "a Unix socket has no TLS; leave out the options of TLS",
                {}, where.text());
@@ -89,7 +83,7 @@ unsigned seconds_of(base::duration d) {
 
 // Not the library's own defaults, which send the password to a server without TLS, and any local
 // file that the server asks for. ENFORCE alone accepts a server without TLS; VERIFY does not.
-void set_options(const guards::libmariadb_functions& library, MYSQL* mysql,
+void set_options(const mysql::libmariadb_functions& library, MYSQL* mysql,
                  const terms_of_opening& terms) {
   const unsigned no_file = 0;
   const char no = 0, tls = terms.tls ? 1 : 0;
@@ -130,7 +124,7 @@ const char* or_null(const std::string& text) { return text.empty() ? nullptr : t
 mysql_connection mysql_connection::open(const url& where) {
   const terms_of_opening terms = read_terms(where);
   const char* why = nullptr;
-  const auto* const library = guards::libmariadb(&why);
+  const auto* const library = mysql::libmariadb(&why);
   if (!library) base::fail(errc::unsupported, "open", why, {}, where.text());
   mysql_connection made;
   made.state_ = std::make_shared<state>();

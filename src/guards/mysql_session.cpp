@@ -9,7 +9,7 @@
 #include <errmsg.h>
 #include <mysqld_error.h>
 
-#include "guards/libmariadb.hpp"
+#include "backend/mysql/transport/libmariadb.hpp"
 #endif
 
 namespace holdfast {
@@ -21,12 +21,12 @@ inline namespace v0 {
 // A child of fork() closes nothing: it would end the session of its parent.
 mysql_connection::state::~state() {
   if (is_ours && mysql && fork_generation == base::fork_generation())
-    guards::libmariadb()->mysql_close(mysql);
+    mysql::libmariadb()->mysql_close(mysql);
 }
 
 mysql_connection::mysql_connection(st_mysql* own) : state_(std::make_shared<state>()) {
   const char* why = nullptr;
-  const auto* const library = guards::libmariadb(&why);
+  const auto* const library = mysql::libmariadb(&why);
   if (!library) base::fail(errc::unsupported, "mysql_connection", why);
   if (!own)
     base::fail(errc::bad_option, "mysql_connection",
@@ -133,7 +133,7 @@ bool is_of_contention(unsigned error) {
   base::fail(code, operation, std::move(reason));
 }
 
-void read_rows(const libmariadb_functions& library, MYSQL_RES* set, sql_answer& answer) {
+void read_rows(const mysql::libmariadb_functions& library, MYSQL_RES* set, sql_answer& answer) {
   const unsigned columns = library.mysql_num_fields(set);
   const MYSQL_FIELD* const fields = library.mysql_fetch_fields(set);
   for (unsigned i = 0; i < columns; ++i) answer.fields.push_back(described(fields[i]));
@@ -161,7 +161,7 @@ sql_answer run(const mysql_connection& where, std::string_view operation,
   const mysql_connection::state& own = mysql_access::state(where);
   if (own.fork_generation != base::fork_generation())
     base::fail(errc::forked, operation, "the connection was made before fork(); connect again");
-  const libmariadb_functions& library = *libmariadb();
+  const mysql::libmariadb_functions& library = *mysql::libmariadb();
   sql_answer answer;
   if (library.mysql_real_query(own.mysql, statement.data(), statement.size()) == 0) {
     answer.affected = library.mysql_affected_rows(own.mysql);
@@ -179,8 +179,8 @@ sql_answer run(const mysql_connection& where, std::string_view operation,
 
 transaction_status transaction_of(const mysql_connection& where) {
   unsigned status = 0;
-  libmariadb()->mariadb_get_infov(mysql_access::state(where).mysql,
-                                  MARIADB_CONNECTION_SERVER_STATUS, &status);
+  mysql::libmariadb()->mariadb_get_infov(mysql_access::state(where).mysql,
+                                         MARIADB_CONNECTION_SERVER_STATUS, &status);
   return {(status & SERVER_STATUS_IN_TRANS) != 0, (status & SERVER_STATUS_AUTOCOMMIT) != 0};
 }
 

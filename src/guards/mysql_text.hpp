@@ -2,7 +2,6 @@
 #pragma once
 #include <holdfast/mysql.hpp>
 
-#include <span>
 #include <string>
 #include <string_view>
 

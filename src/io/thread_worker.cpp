@@ -4,7 +4,6 @@
 #include <deque>
 #include <mutex>
 #include <string>
-#include <system_error>
 
 #include "base/quiet_thread.hpp"
 #include "io/fork_mark.hpp"
@@ -20,26 +19,8 @@ struct thread_worker::state {
   std::string name;
   const std::uint32_t mark = fork_mark();
 
-  void start(const std::shared_ptr<state>&);
   void run() noexcept;
 };
-
-void thread_worker::state::start(const std::shared_ptr<state>& self) {
-  if (started) return;
-  auto handed = std::make_unique<std::shared_ptr<state>>(self);
-  const auto body = [](void* p) -> void* {
-    auto* given = static_cast<std::shared_ptr<state>*>(p);
-    const std::shared_ptr<state> kept = std::move(*given);
-    delete given;
-    kept->run();
-    return nullptr;
-  };
-  started = base::start_quiet_thread(thread, name.c_str(), body, handed.get());
-  if (!started)
-    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                            "holdfast cannot start a thread");
-  (void)handed.release();  // the thread owns it now
-}
 
 void thread_worker::state::run() noexcept {
   std::unique_lock lock(mutex);
@@ -64,7 +45,9 @@ void thread_worker::post(std::function<void()> job) {
   state& s = *state_;
   if (s.mark != fork_mark()) return;
   const std::lock_guard lock(s.mutex);
-  s.start(state_);
+  if (!s.started)
+    base::require_quiet_thread(s.thread, s.name.c_str(), [kept = state_] { kept->run(); });
+  s.started = true;
   s.jobs.push_back(std::move(job));
   s.changed.notify_one();
 }

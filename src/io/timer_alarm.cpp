@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -72,17 +71,7 @@ void timer_alarm::state::arm(base::time_point t) noexcept {
 bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
   if (started) return true;
   open();
-  auto* handed = new (std::nothrow) std::shared_ptr<state>(self);
-  if (handed == nullptr) return false;
-  const auto body = [](void* p) -> void* {
-    auto* given = static_cast<std::shared_ptr<state>*>(p);
-    const std::shared_ptr<state> kept = std::move(*given);
-    delete given;
-    kept->run();
-    return nullptr;
-  };
-  started = base::start_quiet_thread(thread, name.c_str(), body, handed);
-  if (!started) delete handed;
+  started = base::start_quiet_thread(thread, name.c_str(), [kept = self] { kept->run(); });
   return started;
 }
 

@@ -44,6 +44,20 @@ duration within(std::string_view value, std::string_view name, duration lowest, 
 constexpr duration day = std::chrono::hours{24};
 constexpr duration a_moment = std::chrono::milliseconds{1};
 
+template <bool client_options::*flag>
+void read_flag(client_options& o, std::string_view value, std::string_view name) {
+  o.*flag = parse_bool(value, name);
+}
+
+constexpr duration nothing{};
+
+template <duration client_options::*time, const duration& lowest = nothing>
+void read_time(client_options& o, std::string_view value, std::string_view name) {
+  o.*time = within(value, name, lowest, day);
+}
+
+void read_nothing(client_options&, std::string_view, std::string_view) {}
+
 struct option_row {
   std::string_view name;
   reader read;
@@ -56,24 +70,13 @@ constexpr std::array rows = {
                  o.ttl =
                      std::chrono::ceil<std::chrono::milliseconds>(within(v, n, ttl_min, ttl_max));
                }},
-    option_row{"renew", [](client_options& o, std::string_view v,
-                           std::string_view n) { o.renew = parse_bool(v, n); }},
+    option_row{"renew", read_flag<&client_options::renew>},
     option_row{"grace", [](client_options& o, std::string_view v,
                            std::string_view n) { o.grace = within(v, n, {}, ttl_max); }},
-    option_row{"clock-skew", [](client_options& o, std::string_view v,
-                                std::string_view n) { o.clock_skew = within(v, n, {}, day); }},
-    option_row{"connect-timeout",
-               [](client_options& o, std::string_view v, std::string_view n) {
-                 o.connect_timeout = within(v, n, a_moment, day);
-               }},
-    option_row{"op-timeout",
-               [](client_options& o, std::string_view v, std::string_view n) {
-                 o.op_timeout = within(v, n, a_moment, day);
-               }},
-    option_row{"close-timeout",
-               [](client_options& o, std::string_view v, std::string_view n) {
-                 o.close_timeout = within(v, n, {}, day);
-               }},
+    option_row{"clock-skew", read_time<&client_options::clock_skew>},
+    option_row{"connect-timeout", read_time<&client_options::connect_timeout, a_moment>},
+    option_row{"op-timeout", read_time<&client_options::op_timeout, a_moment>},
+    option_row{"close-timeout", read_time<&client_options::close_timeout>},
     option_row{"outage-timeout",
                [](client_options& o, std::string_view v, std::string_view n) {
                  if (v != "none") o.outage_timeout = within(v, n, {}, ttl_max);
@@ -84,21 +87,14 @@ constexpr std::array rows = {
                  if (turns != std::floor(turns)) refuse(n, v, "give a whole number");
                  o.turns = static_cast<std::uint32_t>(turns);
                }},
-    option_row{"turn-time", [](client_options& o, std::string_view v,
-                               std::string_view n) { o.turn_time = within(v, n, {}, day); }},
-    option_row{"linger", [](client_options& o, std::string_view v,
-                            std::string_view n) { o.linger = within(v, n, {}, day); }},
-    option_row{"admit-after-loss",
-               [](client_options& o, std::string_view v,
-                  std::string_view n) { o.admit_after_loss = parse_bool(v, n); }},
-    option_row{"metrics", [](client_options& o, std::string_view v,
-                             std::string_view n) { o.metrics = parse_bool(v, n); }},
-    option_row{"recorder", [](client_options& o, std::string_view v,
-                              std::string_view n) { o.recorder = parse_bool(v, n); }},
-    option_row{"strict", [](client_options& o, std::string_view v,
-                            std::string_view n) { o.strict = parse_bool(v, n); }},
-    option_row{"password-file", [](client_options&, std::string_view, std::string_view) {}},
-    option_row{"password-env", [](client_options&, std::string_view, std::string_view) {}},
+    option_row{"turn-time", read_time<&client_options::turn_time>},
+    option_row{"linger", read_time<&client_options::linger>},
+    option_row{"admit-after-loss", read_flag<&client_options::admit_after_loss>},
+    option_row{"metrics", read_flag<&client_options::metrics>},
+    option_row{"recorder", read_flag<&client_options::recorder>},
+    option_row{"strict", read_flag<&client_options::strict>},
+    option_row{"password-file", read_nothing},
+    option_row{"password-env", read_nothing},
 };
 
 }  // namespace
@@ -107,8 +103,7 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
                                    const open_options& options) {
   client_options out;
   for (const url::option& given : where.options()) {
-    const auto row = std::find_if(rows.begin(), rows.end(),
-                                  [&](const option_row& r) { return r.name == given.first; });
+    const auto row = std::ranges::find(rows, given.first, &option_row::name);
     if (row == rows.end()) {
       remaining.push_back(given);
     } else {
@@ -164,8 +159,7 @@ duration parse_duration(std::string_view text, std::string_view option) {
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || !std::isfinite(number)) refuse(option, text, wants);
   const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const auto u = std::find_if(std::begin(units), std::end(units),
-                              [&](const unit& x) { return x.name == name; });
+  const auto u = std::ranges::find(units, name, &unit::name);
   if (u == std::end(units)) refuse(option, text, wants);
   if (number < 0) refuse(option, text, "it is negative");
   const double nanoseconds = number * u->nanoseconds;

@@ -1,7 +1,5 @@
 #include "seam/name.hpp"
 
-#include <cstdint>
-
 namespace holdfast::seam {
 namespace {
 
@@ -66,6 +64,14 @@ std::string_view note_fault(std::string_view note) noexcept {
     case text_fault::none: return {};
   }
   return {};
+}
+
+std::string kind_fault(std::int64_t held, std::int64_t requested) {
+  const auto name_of = [](std::int64_t of) {
+    return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
+  };
+  return "its current holders use it as " + name_of(held) + ", and it was requested as " +
+         name_of(requested) + ": use another name for one of them";
 }
 
 }  // namespace holdfast::seam

@@ -35,19 +35,15 @@ identity who_am_i(base::environment& env) {
 std::string path_of(const url& where) {
   for (const url::endpoint& e : where.endpoints())
     if (e.host != "localhost" || e.port != 0)
-      base::fail(errc::bad_url, "open",
-                 "a directory has no host; write three slashes, file:///directory", {},
-                 where.text());
+      base::refuse_url(where, "a directory has no host; write three slashes, file:///directory");
   if (!where.endpoints().empty() && where.path().empty())
-    base::fail(errc::bad_url, "open", "the directory is missing; write file:///directory", {},
-               where.text());
+    base::refuse_url(where, "the directory is missing; write file:///directory");
   if (where.path().find('\0') != std::string::npos)
-    base::fail(errc::bad_url, "open", "a path has no zero byte", {}, where.text());
+    base::refuse_url(where, "a path has no zero byte");
   // Programs in two directories would use two places and exclude nobody.
   if (!where.path().empty() && !where.path().starts_with('/'))
-    base::fail(errc::bad_url, "open",
-               "the directory is relative to the current one; write file:///absolute/path", {},
-               where.text());
+    base::refuse_url(where,
+                     "the directory is relative to the current one; write file:///absolute/path");
   return where.path();
 }
 

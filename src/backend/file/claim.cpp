@@ -106,12 +106,7 @@ action file_claim::carry_out(action next, interrupter* blocks) {
       case action::reopen:
         forget_file();
         ++openings_;
-        if (file_.open(env_.wall())) {
-          next = recipe_.on(event::opened);
-        } else {
-          trouble_ = file_.trouble();
-          next = recipe_.on(event::failed);
-        }
+        next = recipe_.on(of(file_.open(env_.wall()), event::opened));
         break;
       case action::try_lock: next = recipe_.on(try_lock()); break;
       case action::try_unprobed: next = recipe_.on(try_unprobed()); break;
@@ -123,20 +118,16 @@ action file_claim::carry_out(action next, interrupter* blocks) {
       case action::look: next = look(); break;
       case action::claim_bytes: {
         const auto a = file_.claim_bytes(as_);
-        next = recipe_.on(a == lock_file::attempt::locked ? event::claimed
-                          : a == lock_file::attempt::busy ? event::full
-                                                          : of(a));
+        next = recipe_.on(a == lock_file::attempt::busy
+                              ? event::full
+                              : of(a == lock_file::attempt::locked, event::claimed));
         break;
       }
       case action::write:
       case action::mark:
         text_.stamp(recipe_.number(), since_);
-        if (next == action::write ? file_.write(text_) : file_.mark(text_)) {
-          next = recipe_.on(event::written);
-        } else {
-          trouble_ = file_.trouble();
-          next = recipe_.on(event::failed);
-        }
+        next = recipe_.on(
+            of(next == action::write ? file_.write(text_) : file_.mark(text_), event::written));
         break;
       case action::unlock:
         file_.unlock();
@@ -150,18 +141,20 @@ action file_claim::carry_out(action next, interrupter* blocks) {
 }
 
 event file_claim::of(lock_file::attempt a) {
-  if (a == lock_file::attempt::locked) return event::locked;
-  if (a == lock_file::attempt::busy) return event::busy;
+  return a == lock_file::attempt::busy ? event::busy
+                                       : of(a == lock_file::attempt::locked, event::locked);
+}
+
+event file_claim::of(bool is_done, event done) {
+  if (is_done) return done;
   trouble_ = file_.trouble();
   return event::failed;
 }
 
-event file_claim::try_lock() {
-  return of(as_.mode == lock_mode::exclusive ? file_.try_lock() : file_.try_share());
-}
+event file_claim::try_lock() { return of(file_.try_lock(shares())); }
 
 event file_claim::try_unprobed() {
-  const event e = of(file_.try_unprobed(as_.mode != lock_mode::exclusive));
+  const event e = of(file_.try_unprobed(shares()));
   return e == event::busy && is_another_kind() ? event::another : e;
 }
 
@@ -186,7 +179,7 @@ action file_claim::look() {
     trouble_ = file_.trouble();
     return recipe_.on(event::failed);
   }
-  if (as_.mode != lock_mode::exclusive) {
+  if (shares()) {
     seen->taken = file_.bytes().next_taken(0).count > 0;
     seen->others_first = !may_pass_ && others_come_first();
     trouble_ = another_kind(seen->as, as_);  // used only if the recipe finds that it is one
@@ -279,7 +272,7 @@ event file_claim::wait(interrupter& thread) {
     trouble_ = {errc::unavailable, "cannot wait for the lock: " + why_no_timer(thread.error())};
     return event::failed;
   }
-  if (as_.mode != lock_mode::exclusive) released_ = 0;
+  if (shares()) released_ = 0;
   switch (as_.mode) {
     case lock_mode::shared: return wait_to_share(thread);
     case lock_mode::permit: return wait_for_permits(thread);
@@ -303,7 +296,7 @@ event file_claim::wait_alone(interrupter& thread) {
     }
     yield_to_waiters();
     if (is_another_kind()) return event::another;
-    const auto a = file_.lock();
+    const auto a = file_.lock(false);
     if (a != lock_file::attempt::interrupted) return of(a);
   }
   return event::interrupted;
@@ -340,7 +333,7 @@ event file_claim::wait_to_share(interrupter& thread) {
     }
     may_pass_ = true;
     tick(thread, false);
-    const auto a = file_.share();
+    const auto a = file_.lock(true);
     if (a != lock_file::attempt::interrupted) return of(a);
   }
   return event::interrupted;
@@ -391,9 +384,8 @@ event file_claim::guard(interrupter* blocks) {
     if (blocks && !may_block(*blocks)) return event::interrupted;
     const auto a = file_.guard(blocks != nullptr);
     if (a == lock_file::attempt::interrupted) continue;
-    if (a == lock_file::attempt::locked) return event::guarded;
-    trouble_ = file_.trouble();
-    return a == lock_file::attempt::busy ? event::busy : event::failed;
+    const event e = of(a == lock_file::attempt::locked, event::guarded);
+    return a == lock_file::attempt::busy ? event::busy : e;
   }
 }
 

@@ -63,6 +63,8 @@ class file_claim final : public seam::claim, private blocking_job {
   event guard(interrupter*);
   action look();
   event of(lock_file::attempt);
+  event of(bool is_done, event done);
+  bool shares() const noexcept { return as_.mode != lock_mode::exclusive; }
   bool is_another_kind();
   bool others_come_first();
   void stop_waiting(stopping) noexcept;

@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>

@@ -4,6 +4,8 @@
 
 #include <system_error>
 
+#include "seam/name.hpp"
+
 namespace holdfast::file {
 namespace {
 
@@ -47,13 +49,7 @@ base::failure error_text(std::string_view doing, const std::string& path, int er
 }
 
 base::failure another_kind(const kind& held, const kind& asked) {
-  const auto name_of = [](const kind& k) {
-    return k.of == 0 ? std::string("a lock")
-                     : "a semaphore of " + std::to_string(k.of) + " permits";
-  };
-  return {errc::mismatch, "its current holders use it as " + name_of(held) +
-                              ", and it was requested as " + name_of(asked) +
-                              ": use another name for one of them"};
+  return {errc::mismatch, seam::kind_fault(held.of, asked.of)};
 }
 
 base::failure refusal(reason why, const std::string& lock_file, const base::failure& trouble) {

@@ -140,8 +140,7 @@ std::vector<holder> scan_holders(folder& f, std::string_view prefix, std::chrono
     probe.look_at(file, name, all);
   }
   std::erase_if(all, [&](const holder& h) { return !h.name.starts_with(prefix); });
-  std::stable_sort(all.begin(), all.end(),
-                   [](const holder& a, const holder& b) { return a.name < b.name; });
+  std::ranges::stable_sort(all, {}, &holder::name);
   return all;
 }
 

@@ -121,30 +121,19 @@ lock_file::attempt lock_file::failed_to(std::string_view doing) {
   return attempt::failed;
 }
 
-lock_file::attempt lock_file::try_lock() {
-  attempt a = flocked(fd_.get(), LOCK_EX | LOCK_NB);
-  while (a == attempt::interrupted) a = flocked(fd_.get(), LOCK_EX | LOCK_NB);
-  return a == attempt::failed ? failed_to("lock") : a;
-}
-
-lock_file::attempt lock_file::try_share() {
-  attempt a = flocked(fd_.get(), LOCK_SH | LOCK_NB);
-  while (a == attempt::interrupted) a = flocked(fd_.get(), LOCK_SH | LOCK_NB);
+lock_file::attempt lock_file::try_lock(bool shares) {
+  const int operation = (shares ? LOCK_SH : LOCK_EX) | LOCK_NB;
+  attempt a = flocked(fd_.get(), operation);
+  while (a == attempt::interrupted) a = flocked(fd_.get(), operation);
   return a == attempt::failed ? failed_to("lock") : a;
 }
 
 lock_file::attempt lock_file::try_unprobed(bool shares) {
-  return folder_.gate.unprobed([this, shares] { return shares ? try_share() : try_lock(); });
+  return folder_.gate.unprobed([this, shares] { return try_lock(shares); });
 }
 
-lock_file::attempt lock_file::lock() {
-  const attempt a = flocked(fd_.get(), LOCK_EX);
-  contended_ = true;
-  return a == attempt::failed ? failed_to("lock") : a;
-}
-
-lock_file::attempt lock_file::share() {
-  const attempt a = flocked(fd_.get(), LOCK_SH);
+lock_file::attempt lock_file::lock(bool shares) {
+  const attempt a = flocked(fd_.get(), shares ? LOCK_SH : LOCK_EX);
   contended_ = true;
   return a == attempt::failed ? failed_to("lock") : a;
 }

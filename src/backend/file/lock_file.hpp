@@ -54,12 +54,11 @@ class lock_file {
   // Closes it, and removes the lock's files when no other process uses them. Not while it is
   // locked.
   void discard(std::chrono::microseconds wall) noexcept;
-  attempt try_lock();
+  // `shares`: as one of several holders.
+  attempt try_lock(bool shares);
   attempt try_unprobed(bool shares);
-  attempt try_share();
-  attempt lock();          // blocks; interrupted by a signal
-  attempt share();         // the same
-  void unlock() noexcept;  // the holder bytes too
+  attempt lock(bool shares);  // blocks; interrupted by a signal
+  void unlock() noexcept;     // the holder bytes too
   // `last`: the record that this claim wrote last.
   std::optional<observation> look(const record_text& last, std::string_view lock_name,
                                   std::chrono::microseconds wall);

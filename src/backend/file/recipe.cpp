@@ -79,31 +79,42 @@ action recipe::fail() noexcept {
 action recipe::on(event e) noexcept {
   if (e == event::failed) return fail();
   if (e == event::another) return refuse_unlocked(reason::another_kind);
-  if (!alone()) return on_together(e);
+  const bool is_locked = e == event::locked;
   switch (state_) {
     case state::opening: return start();
     case state::trying:
-      if (e == event::locked) return go(state::looking, action::look);
-      if (request_.one_attempt) return go(state::retrying_unprobed, action::try_unprobed);
+      if (is_locked) return locked();
+      // The exclusive holder may only be removing the file, or inspecting it.
+      if (request_.one_attempt || request_.as.mode == lock_mode::permit)
+        return go(state::retrying_unprobed, action::try_unprobed);
       return go(state::waiting, action::wait);
     case state::retrying_unprobed:
-      if (e == event::locked) return go(state::looking, action::look);
-      return refuse_unlocked(reason::busy);
-    case state::waiting:
-      if (e == event::locked) return go(state::looking, action::look);
-      return go(state::free, action::end);
-    case state::writing: return go(state::held, action::grant);
+      if (is_locked) return locked();
+      if (request_.one_attempt) return refuse_unlocked(reason::busy);
+      return go(state::waiting, action::wait);
+    case state::waiting: return is_locked ? locked() : go(state::free, action::end);
+    case state::guarding:
+      if (e == event::guarded) return go(state::looking, action::look);
+      if (e == event::interrupted) return go(state::releasing, action::unlock);
+      return step_back(reason::failed);
+    case state::claiming:
+      if (e == event::full) return step_back(reason::busy);
+      return joins_ ? go(state::marking, action::mark) : go(state::writing, action::write);
+    case state::writing:
+      return alone() ? go(state::held, action::grant) : go(state::marking, action::mark);
+    case state::marking: return go(state::held, action::grant);
     case state::held: return go(state::releasing, action::unlock);
     case state::releasing: return go(state::free, action::end);
     case state::refusing: return go(state::free, action::refuse);
-    case state::guarding:
-    case state::claiming:
-    case state::marking:
-    case state::stepping_back:
-    case state::free:
-    case state::looking: break;
+    case state::stepping_back: return go(state::waiting, action::wait);
+    case state::looking:
+    case state::free: break;
   }
   return refuse_unlocked(reason::failed);  // unreachable: no other event occurs in these states
+}
+
+action recipe::locked() noexcept {
+  return alone() ? go(state::looking, action::look) : go(state::guarding, action::guard);
 }
 
 // Not now: the claim waits, or is refused when it has one attempt.
@@ -126,41 +137,6 @@ action recipe::looked_together(const observation& seen) noexcept {
   if (number > number_max) return refuse_locked(reason::exhausted);
   number_ = number;
   return go(state::claiming, action::claim_bytes);
-}
-
-action recipe::on_together(event e) noexcept {
-  switch (state_) {
-    case state::opening: return start();
-    case state::trying:
-      if (e == event::locked) return go(state::guarding, action::guard);
-      // The exclusive holder may only be removing the file, or inspecting it.
-      if (request_.one_attempt || request_.as.mode == lock_mode::permit)
-        return go(state::retrying_unprobed, action::try_unprobed);
-      return go(state::waiting, action::wait);
-    case state::retrying_unprobed:
-      if (e == event::locked) return go(state::guarding, action::guard);
-      if (request_.one_attempt) return refuse_unlocked(reason::busy);
-      return go(state::waiting, action::wait);
-    case state::waiting:
-      if (e == event::locked) return go(state::guarding, action::guard);
-      return go(state::free, action::end);
-    case state::guarding:
-      if (e == event::guarded) return go(state::looking, action::look);
-      if (e == event::interrupted) return go(state::releasing, action::unlock);
-      return step_back(reason::failed);
-    case state::claiming:
-      if (e == event::full) return step_back(reason::busy);
-      return joins_ ? go(state::marking, action::mark) : go(state::writing, action::write);
-    case state::writing: return go(state::marking, action::mark);
-    case state::marking: return go(state::held, action::grant);
-    case state::held: return go(state::releasing, action::unlock);
-    case state::releasing: return go(state::free, action::end);
-    case state::refusing: return go(state::free, action::refuse);
-    case state::stepping_back: return go(state::waiting, action::wait);
-    case state::looking:
-    case state::free: break;
-  }
-  return refuse_unlocked(reason::failed);  // unreachable: no other event occurs in these states
 }
 
 }  // namespace holdfast::file

@@ -185,7 +185,7 @@ class recipe {
  private:
   bool alone() const noexcept { return request_.as.mode == lock_mode::exclusive; }
   action looked_together(const observation&) noexcept;
-  action on_together(event) noexcept;
+  action locked() noexcept;
   action step_back(reason) noexcept;
   action go(state, action) noexcept;
   action refuse_unlocked(reason) noexcept;

@@ -51,13 +51,11 @@ bool waiter_threads::post(blocking_job& job) noexcept try {
     shared_->changed.notify_one();
     return true;
   }
-  auto hold = std::make_unique<std::shared_ptr<shared>>(shared_);
   pthread_t thread;
-  if (!base::start_quiet_thread(thread, "holdfast-flock", run, hold.get())) {
+  if (!base::start_quiet_thread(thread, "holdfast-flock", [pool = shared_] { run(*pool); })) {
     shared_->queue.pop_back();
     return false;
   }
-  (void)hold.release();  // the thread owns it now
   ::pthread_detach(thread);
   ++shared_->threads;
   return true;
@@ -65,9 +63,7 @@ bool waiter_threads::post(blocking_job& job) noexcept try {
   return false;
 }
 
-void* waiter_threads::run(void* context) {
-  std::unique_ptr<std::shared_ptr<shared>> hold(static_cast<std::shared_ptr<shared>*>(context));
-  shared& pool = **hold;
+void waiter_threads::run(shared& pool) {
   works_for = &pool;
   interrupter interrupts;
   std::unique_lock lock(pool.mutex);
@@ -86,7 +82,6 @@ void* waiter_threads::run(void* context) {
   }
   --pool.threads;
   pool.done.notify_all();
-  return nullptr;
 }
 
 void waiter_threads::shared::serve(interrupter& interrupts, std::unique_lock<std::mutex>& lock) {

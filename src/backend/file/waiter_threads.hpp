@@ -31,7 +31,7 @@ class waiter_threads {
 
  private:
   struct shared;
-  static void* run(void*);
+  static void run(shared&);
   std::shared_ptr<shared> shared_;
 };
 

@@ -54,9 +54,8 @@ settings read_settings(const seam::open_args& o) {
 
 seam::backend open(const seam::open_args& o) {
   if (!o.where.endpoints().empty() || !o.where.user().empty() || !o.password.empty())
-    base::fail(errc::bad_url, "open",
-               "a memory store has no host, user or password: write memory: or memory:NAME", {},
-               o.where.text());
+    base::refuse_url(o.where,
+                     "a memory store has no host, user or password: write memory: or memory:NAME");
   const settings own = read_settings(o);
   const std::string& name = o.where.path();
   auto store = name.empty() ? std::make_shared<server>() : shared_server(name);
@@ -96,14 +95,6 @@ seam::connection_status backend::status() {
     out.trouble = {errc::unavailable,
                    "the memory store is in an outage, or the client's requests are stopped"};
   return out;
-}
-
-void backend::inspect(std::string_view prefix, seam::holders_handler& to) {
-  queries_.inspect(prefix, to);
-}
-
-void backend::holders(std::string_view name, seam::holders_handler& to) {
-  queries_.holders(name, to);
 }
 
 void backend::break_lock(std::string_view name, std::string_view holder_id,

@@ -40,8 +40,12 @@ class backend final : public seam::lock_store, public seam::connection {
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   // One step of the store covers all its locks.
   bool can_lock_all(std::span<const std::string_view>) const override { return true; }
-  void inspect(std::string_view prefix, seam::holders_handler&) override;
-  void holders(std::string_view name, seam::holders_handler&) override;
+  void inspect(std::string_view prefix, seam::holders_handler& to) override {
+    queries_.inspect(prefix, to);
+  }
+  void holders(std::string_view name, seam::holders_handler& to) override {
+    queries_.holders(name, to);
+  }
   void break_lock(std::string_view name, std::string_view holder_id,
                   seam::decision_handler&) override;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "seam/name.hpp"
+
 namespace holdfast::memory {
 
 void claim_details::keep(const seam::acquire_request& request) {
@@ -26,14 +28,6 @@ bool claim_details::is_valid() const noexcept {
 void claim_details::note_mismatch(std::uint32_t total_permits_in_use) {
   if (!all_) all_ = std::make_unique<fields>();
   all_->in_use = total_permits_in_use;
-}
-
-std::string claim_details::mismatch() const {
-  const auto name_of = [](std::uint32_t of) {
-    return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
-  };
-  return "its current holders use it as " + name_of(all_->in_use) + ", and it was requested as " +
-         name_of(all_->total_permits) + ": use another name for one of them";
 }
 
 request_details claim_details::with_note(std::string_view note) const {
@@ -112,7 +106,8 @@ std::string memory_layout::reason(const claim& c, errc why) {
     case errc::closed: return "the client was closed";
     case errc::outcome_unknown:
       return "the memory store did not answer; a grant that may exist there expires with its ttl";
-    case errc::mismatch: return c.details.mismatch();
+    case errc::mismatch:
+      return seam::kind_fault(c.details.permits_in_use(), c.details.total_permits());
     case errc::bad_option: return "request at least one permit, and at most the total";
     default: return {};
   }
@@ -212,10 +207,7 @@ orphan::~orphan() {
 }
 
 claims::withdrawal orphan::withdraw(time_point now) {
-  request r;
-  r.what = operation::leave;
-  r.who = owner_;
-  r.sent = now;
+  request r{.what = operation::leave, .who = owner_, .sent = now};
   return home_.over().submit(*this, lock_, r, now) ? claims::withdrawal::done
                                                    : claims::withdrawal::may_be_lost;
 }

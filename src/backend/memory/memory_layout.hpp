@@ -23,7 +23,8 @@ class claim_details {
   bool is_valid() const noexcept;
   void leave_group() noexcept { all_->group = {}; }
   void note_mismatch(std::uint32_t total_permits_in_use);
-  std::string mismatch() const;
+  std::uint32_t permits_in_use() const noexcept { return all_->in_use; }
+  std::uint32_t total_permits() const noexcept { return all_->total_permits; }
   // For a request; the default when nothing is kept.
   request_details with_note(std::string_view) const;
   explicit operator bool() const noexcept { return all_ != nullptr; }

@@ -17,10 +17,7 @@ std::optional<owner_id> owner_id_of(std::string_view text) {
   const auto high = base::whole_number<std::uint64_t>(text.substr(0, 16), 16);
   const auto low = base::whole_number<std::uint64_t>(text.substr(16), 16);
   if (!high || !low) return std::nullopt;
-  owner_id id;
-  id.high = *high;
-  id.low = *low;
-  return id;
+  return owner_id{*high, *low};
 }
 
 std::string group_text_of(std::int64_t number) { return 'g' + std::to_string(number); }

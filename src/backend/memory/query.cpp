@@ -48,7 +48,7 @@ void describe_all(const entry& e, time_point now, const base::process_identity& 
 
 // Owned by the list until it is answered, then by the thread that dispatches the answer.
 struct queries::item final : store_query, event_source {
-  explicit item(queries& q) noexcept : home(q) {}
+  item(queries& q, std::string_view lock) : home(q), name(lock) {}
 
   void run_at(store& s, time_point now, base::environment& env, push_list& out) override {
     if (broken) {
@@ -86,18 +86,14 @@ struct queries::item final : store_query, event_source {
   }
 
   void on_event(claim_event) override {
-    std::stable_sort(found.begin(), found.end(),
-                     [](const holder& a, const holder& b) { return a.name < b.name; });
+    std::ranges::stable_sort(found, {}, &holder::name);
     if (failed == errc{}) {
       if (shown) shown->on_result(std::move(found));
       if (broken) broken->on_result(*verdict);
     } else {
       base::failure why{make_error_code(failed), "the memory store did not answer within the "
                                                  "op-timeout; is it in an outage?"};
-      if (shown)
-        shown->on_failed(std::move(why));
-      else
-        broken->on_failed(std::move(why));
+      shown ? shown->on_failed(std::move(why)) : broken->on_failed(std::move(why));
     }
     retire();
   }
@@ -106,7 +102,7 @@ struct queries::item final : store_query, event_source {
   queries& home;
   seam::holders_handler* shown = nullptr;
   seam::decision_handler* broken = nullptr;
-  std::string name;
+  const std::string name;
   bool all_that_begin_so = false;  // the name is a prefix
   holder_seen seen;
   time_point until{};
@@ -135,25 +131,22 @@ void queries::start(std::unique_ptr<item> made) {
 }
 
 void queries::inspect(std::string_view prefix, seam::holders_handler& to) {
-  auto made = std::make_unique<item>(*this);
+  auto made = std::make_unique<item>(*this, prefix);
   made->shown = &to;
-  made->name = prefix;
   made->all_that_begin_so = true;
   start(std::move(made));
 }
 
 void queries::holders(std::string_view name, seam::holders_handler& to) {
-  auto made = std::make_unique<item>(*this);
+  auto made = std::make_unique<item>(*this, name);
   made->shown = &to;
-  made->name = name;
   start(std::move(made));
 }
 
 void queries::break_lock(std::string_view name, const holder_seen& seen,
                          seam::decision_handler& to) {
-  auto made = std::make_unique<item>(*this);
+  auto made = std::make_unique<item>(*this, name);
   made->broken = &to;
-  made->name = name;
   made->seen = seen;
   start(std::move(made));
 }

@@ -4,7 +4,6 @@
 #include <list>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "backend/memory/transport.hpp"
 #include "seam/lock_store.hpp"

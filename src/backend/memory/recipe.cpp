@@ -19,11 +19,9 @@ constexpr duration nap = 30s;  // of waiters that are not first in the queue
 // Sleeps until a holder's lease has expired, and a little longer, so that waiters do not all check
 // at once.
 effects sleep_until_lapse(duration lapse, time_point now) noexcept {
-  effects out;
-  out.sleeps = true;
-  out.wake = saturating_add(now, std::min(lapse, nap));
-  out.spread = std::clamp<duration>(lapse / 20, 1ms, 250ms);
-  return out;
+  return {.sleeps = true,
+          .wake = saturating_add(now, std::min(lapse, nap)),
+          .spread = std::clamp<duration>(lapse / 20, 1ms, 250ms)};
 }
 
 }  // namespace
@@ -62,14 +60,12 @@ effects recipe::release(time_point now, const timing& t) noexcept {
 }
 
 request recipe::to_send(operation op, time_point now) const noexcept {
-  request r;
-  r.what = op;
-  r.one_attempt = one_attempt_;
-  r.shares = is_downgraded_;
-  r.epoch = epoch_;
-  r.ttl = ttl_;
-  r.sent = now;
-  return r;
+  return {.what = op,
+          .one_attempt = one_attempt_,
+          .shares = is_downgraded_,
+          .epoch = epoch_,
+          .ttl = ttl_,
+          .sent = now};
 }
 
 // A first acquire request, with the time of its repetition.
@@ -106,12 +102,8 @@ effects recipe::question(operation op, time_point now, time_point until, const t
                                   waits ? std::max<duration>(t.op_timeout, 1ms)
                                         : std::max(back_off_max, t.op_timeout));
   claims::count_up(attempts_);
-  effects out;
-  out.send = op;
-  out.sleeps = true;
-  out.wake = std::min(saturating_add(now, pause), until);
-  out.spread = std::min(pause / 8, until - out.wake);
-  return out;
+  const time_point wake = std::min(saturating_add(now, pause), until);
+  return {.sleeps = true, .send = op, .wake = wake, .spread = std::min(pause / 8, until - wake)};
 }
 
 // The store may get the request as late as an op-timeout after its send, and its clock may be slow.
@@ -136,7 +128,6 @@ effects recipe::on(const reply& r, time_point now, const timing& t) noexcept {
 }
 
 effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) noexcept {
-  effects out;
   switch (r.what) {
     case verdict::granted:
       others_wait_ = r.others_wait;
@@ -146,16 +137,13 @@ effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) no
     case verdict::queued:
       state_ = state::queued;
       if (r.first) return sleep_until_lapse(r.lapse, now);
-      out.sleeps = true;
-      out.wake = saturating_add(now, nap);
-      out.spread = nap / 10;
-      return out;
+      return {.sleeps = true, .wake = saturating_add(now, nap), .spread = nap / 10};
     case verdict::moved:
     case verdict::shared:
     case verdict::left:
     case verdict::not_owner: break;
   }
-  return out;
+  return {};
 }
 
 effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) noexcept {

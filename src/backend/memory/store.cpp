@@ -58,17 +58,6 @@ lock_state::lock_state(const lock_state& other)
       note(other.note),
       more(other.more ? std::make_unique<contenders>(*other.more) : nullptr) {}
 
-lock_state& lock_state::operator=(const lock_state& other) {
-  lock_state copy(other);
-  holder = copy.holder;
-  number = copy.number;
-  since = copy.since;
-  lapses = copy.lapses;
-  note.swap(copy.note);
-  more.swap(copy.more);
-  return *this;
-}
-
 entry& store::attach(std::string_view name, time_point now) {
   if (entries_.size() >= sweep_at_) sweep(now);
   const auto [found, made] = entries_.try_emplace(std::string(name));
@@ -106,8 +95,8 @@ push_target* store::find(const entry& e, const owner_id& owner) noexcept {
 // Queued claims without a push target are gone, so they do not keep the entry.
 bool store::idle(const entry& e, time_point now) noexcept {
   if (e.held(now)) return false;
-  return !e.more || std::all_of(e.more->members.begin(), e.more->members.end(),
-                                [&](const member& m) { return m.lapses <= now; });
+  return !e.more ||
+         std::ranges::all_of(e.more->members, [&](const member& m) { return m.lapses <= now; });
 }
 
 void store::sweep(time_point now) {
@@ -152,17 +141,13 @@ void store::fail_over() {
   for (const auto& [name, was] : remembered_) {
     const auto [found, made] = entries_.try_emplace(name);
     found->second.name = &found->first;
-    static_cast<lock_state&>(found->second) = was;
+    static_cast<lock_state&>(found->second) = lock_state(was);
   }
 }
 
 reply store::apply(entry& e, const request& r, time_point now, base::environment& env,
                    push_list& out) {
-  reply answer;
-  answer.epoch = r.epoch;
-  answer.ticket = r.ticket;
-  answer.ttl = r.ttl;
-  answer.sent = r.sent;
+  reply answer{.epoch = r.epoch, .ticket = r.ticket, .ttl = r.ttl, .sent = r.sent};
   switch (r.what) {
     case operation::acquire: ask(e, r, now, env, out, answer); break;
     case operation::leave: leave(e, r, now, env, out, answer); break;
@@ -373,8 +358,7 @@ bool store::break_lock(std::string_view name, const holder_seen& seen, time_poin
 }
 
 member* contenders::find(const owner_id& owner) noexcept {
-  const auto found =
-      std::find_if(members.begin(), members.end(), [&](const member& m) { return m.who == owner; });
+  const auto found = std::ranges::find(members, owner, &member::who);
   return found == members.end() ? nullptr : &*found;
 }
 
@@ -395,8 +379,7 @@ bool contenders::fits(const request_details& p) const noexcept {
 }
 
 time_point contenders::earliest_lapse() const noexcept {
-  const auto earlier = [](const member& a, const member& b) { return a.lapses < b.lapses; };
-  return std::min_element(members.begin(), members.end(), earlier)->lapses;
+  return std::ranges::min_element(members, {}, &member::lapses)->lapses;
 }
 
 }  // namespace holdfast::memory

@@ -73,7 +73,8 @@ struct lock_state {  // the state that a failover can restore
 
   lock_state() = default;
   lock_state(const lock_state&);
-  lock_state& operator=(const lock_state&);
+  lock_state(lock_state&&) = default;
+  lock_state& operator=(lock_state&&) = default;
   ~lock_state() = default;
 
   bool held(time_point now) const noexcept { return holder && lapses > now; }

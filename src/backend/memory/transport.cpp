@@ -78,9 +78,7 @@ std::optional<reply> transport::submit(sender& from, entry& lock, request& r, ti
 }
 
 bool transport::submit(store_query& from, time_point now) {
-  request r;
-  r.sent = now;
-  return submit_with_faults(from, nullptr, r, now).has_value();
+  return submit_with_faults(from, nullptr, {.sent = now}, now).has_value();
 }
 
 std::optional<reply> transport::submit_with_faults(sender& from, entry* lock, const request& r,

@@ -24,10 +24,6 @@ constexpr double connections_of_rows = 16, connections_of_pins = 64;
 constexpr std::size_t table_name_max = 56;  // 64 of MySQL, less the suffix of a second table
 constexpr std::size_t path_max = 107;       // of sockaddr_un
 
-[[noreturn]] void refuse(const seam::open_args& o, std::string why) {
-  base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
-}
-
 void read_place(const seam::open_args& o, settings& out) {
   for (const auto& e : o.where.endpoints()) {
     base::address server{e.host, e.port ? e.port : o.where.default_port(), {}};
@@ -35,12 +31,12 @@ void read_place(const seam::open_args& o, settings& out) {
       return other.host == server.host && other.port == server.port;
     };
     if (std::ranges::any_of(out.servers, is_same))
-      refuse(o, "the server " + base::text_of(server) + " is named twice");
+      base::refuse_url(o.where, "the server " + base::text_of(server) + " is named twice");
     out.servers.push_back(std::move(server));
   }
   std::string_view path = o.where.path();
   if (path.starts_with('/')) path.remove_prefix(1);
-  if (path.find('/') != path.npos) refuse(o, "the path is the name of a database");
+  if (path.find('/') != path.npos) base::refuse_url(o.where, "the path is the name of a database");
   out.database = path;
 }
 
@@ -118,7 +114,8 @@ settings read_settings(const seam::open_args& o) {
   out.user = o.where.user();
   out.password = o.password.empty() ? secret_access::password(o.where) : o.password;
   if (out.database.empty())
-    refuse(o, "name the database in which the locks are: mysql://user@host:3306/database");
+    base::refuse_url(o.where,
+                     "name the database in which the locks are: mysql://user@host:3306/database");
   out.retry_base = default_retry_base;
   out.idle_timeout = default_idle_timeout;
   out.connect_timeout = o.shared.connect_timeout;

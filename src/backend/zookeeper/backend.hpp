@@ -1,7 +1,6 @@
 // The zookeeper backend: one session with an ensemble, and in its tree one layout of locks, or one
 // for each kind of lock.
 #pragma once
-#include <memory>
 #include <stop_token>
 
 #include "backend/zookeeper/layouts/layout_family.hpp"

@@ -21,14 +21,11 @@ constexpr duration default_retry_base = 50ms;
 constexpr duration default_revocation_timeout = 1s, revocation_timeout_max = 1h;
 constexpr std::string_view server_tree = "/zookeeper";  // the servers' own
 
-[[noreturn]] void refuse(const seam::open_args& o, std::string why) {
-  base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
-}
-
 void read_servers(const seam::open_args& o, settings& out) {
   for (const url::endpoint& e : o.where.endpoints())
     out.servers.push_back({e.host, e.port ? e.port : o.where.default_port(), {}});
-  if (out.servers.empty()) refuse(o, "name the servers: zookeeper://host1,host2:2181,host3/chroot");
+  if (out.servers.empty())
+    base::refuse_url(o.where, "name the servers: zookeeper://host1,host2:2181,host3/chroot");
 }
 
 void read_chroot(const seam::open_args& o, settings& out) {
@@ -36,9 +33,10 @@ void read_chroot(const seam::open_args& o, settings& out) {
   if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   if (path.empty() || path == "/") return;
   if (const auto fault = path_fault(path); !fault.empty())
-    refuse(o, "the path is the node under which the locks are: " + std::string(fault));
+    base::refuse_url(o.where,
+                     "the path is the node under which the locks are: " + std::string(fault));
   if (path == server_tree || path.starts_with(std::string(server_tree) + '/'))
-    refuse(o, "the nodes under /zookeeper are the servers' own; name another path");
+    base::refuse_url(o.where, "the nodes under /zookeeper are the servers' own; name another path");
   out.chroot = path;
 }
 
@@ -48,9 +46,12 @@ void read_credentials(const seam::open_args& o, settings& out) {
   const std::string& user = o.where.user();
   if (user.empty() && password.empty()) return;
   if (user.empty() || password.empty())
-    refuse(o, "a user needs a password, and a password a user: zookeeper://user:password@host, or "
-              "?password-file= for the password");
-  if (user.find(':') != std::string::npos) refuse(o, "a user's name has no ':' in ZooKeeper");
+    base::refuse_url(
+        o.where,
+        "a user needs a password, and a password a user: zookeeper://user:password@host, or "
+        "?password-file= for the password");
+  if (user.find(':') != std::string::npos)
+    base::refuse_url(o.where, "a user's name has no ':' in ZooKeeper");
   out.credentials = user + ':' + std::string(password);
 }
 

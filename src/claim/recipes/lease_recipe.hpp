@@ -55,11 +55,9 @@ class lease_recipe {
   }
   // The store is another server now, which may not know the lease.
   step on_moved() noexcept {
-    step out;
-    if (!is_held() || base::planted(base::mutant::moved_lease_undoubted)) return out;
+    if (!is_held() || base::planted(base::mutant::moved_lease_undoubted)) return {};
     is_doubtful_ = true;
-    out.event = claim_event::doubtful;
-    return out;
+    return {.event = claim_event::doubtful};
   }
   step give_up(errc why) noexcept {
     if (!waits()) return {};
@@ -108,11 +106,7 @@ class lease_recipe {
     return epoch != epoch_ && !base::planted(base::mutant::late_reply_accepted);
   }
 
-  static step send(operation op) noexcept {
-    step out;
-    out.send = op;
-    return out;
-  }
+  static step send(operation op) noexcept { return {.send = op}; }
   void begin(const seam::acquire_request& request) noexcept {
     ttl_ = request.ttl;
     one_attempt_ = request.one_attempt;
@@ -133,19 +127,12 @@ class lease_recipe {
     phase_began_ = now;
     number_ = number;
     deadline_ = deadline;
-    step out;
-    out.sleeps = true;
-    out.event = claim_event::granted;
-    return out;
+    return {.sleeps = true, .event = claim_event::granted};
   }
   step become_idle(claim_event event, errc why) noexcept {
     ++epoch_;
     state_ = state::idle;
-    step out;
-    out.sleeps = true;
-    out.event = event;
-    out.why = why;
-    return out;
+    return {.sleeps = true, .event = event, .why = why};
   }
   // Until then the lease is this claim's that was requested at `sent`.
   static time_point deadline_of(duration ttl, time_point sent, time_point now,
@@ -157,17 +144,12 @@ class lease_recipe {
   step extend(time_point deadline) noexcept {
     deadline_ = deadline;
     is_doubtful_ = false;
-    step out;
-    out.event = claim_event::extended;
-    return out;
+    return {.event = claim_event::extended};
   }
   step lose(errc why) noexcept {
     state_ = state::lost;
     is_downgrading_ = false;
-    step out;
-    out.event = claim_event::lost;
-    out.why = why == errc{} ? errc::lost : why;
-    return out;
+    return {.event = claim_event::lost, .why = why == errc{} ? errc::lost : why};
   }
   // Another client waits for what is held.
   step note_others(step out = {}) noexcept {
@@ -210,10 +192,7 @@ class lease_recipe {
   step pause(time_point now, const timing& t) noexcept {
     const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
     count_up(attempts_);
-    step out;
-    out.sleeps = true;
-    out.wake = now + d;
-    out.spread = d / 4;
+    step out{.sleeps = true, .wake = now + d, .spread = d / 4};
     const time_point last = last_try(t);
     if (out.wake + out.spread < last) return out;
     out.wake = now < last ? last : std::min(out.wake, due(t));

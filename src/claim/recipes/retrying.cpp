@@ -131,11 +131,7 @@ retrying_recipe::step retrying_recipe::ask(state next, time_point now, const tim
   turn_to(next, now);
   step_ = 0;
   message_early_ = false;
-  step out;
-  out.send = question();
-  out.sleeps = true;
-  out.wake = due(t);
-  return out;
+  return {.sleeps = true, .send = question(), .wake = due(t)};
 }
 
 // Woken by chance in the second half, so that clients that wait together do not try together.
@@ -147,8 +143,7 @@ retrying_recipe::step retrying_recipe::wait(duration remaining, time_point now) 
     count_up(busy_count_);
   }
   limit = std::min(limit, rules_->queue_heartbeat);
-  step out;
-  out.sleeps = true;
+  step out{.sleeps = true};
   if (remaining < limit && !planted(mutant::no_wake_on_expiry)) {
     out.wake = now + remaining + after_lease;
     out.spread = spread_after_lease;
@@ -304,10 +299,7 @@ retrying_recipe::step retrying_recipe::on_wake(time_point now, const timing& t) 
   polls_ = polls_ || state_ == state::subscribing;
   if (state_ == state::waiting || state_ == state::subscribing) return ask(state::trying, now, t);
   if (now >= due(t)) return lease_recipe::give_up(errc::unavailable);
-  step out = send(question());
-  out.sleeps = true;
-  out.wake = due(t);
-  return out;
+  return {.sleeps = true, .send = question(), .wake = due(t)};
 }
 
 }  // namespace holdfast::claims

@@ -71,19 +71,15 @@ class session_recipe {
     return is_held() ? leave({}, now, t) : step{};
   }
   step on_deadline(time_point deadline) noexcept {
-    step out;
-    if (!is_held()) return out;
+    if (!is_held()) return {};
     deadline_ = deadline;
     is_doubtful_ = false;
-    out.event = claim_event::extended;
-    return out;
+    return {.event = claim_event::extended};
   }
   step on_doubtful() noexcept {
-    step out;
-    if (!is_held()) return out;
+    if (!is_held()) return {};
     is_doubtful_ = true;
-    out.event = claim_event::doubtful;
-    return out;
+    return {.event = claim_event::doubtful};
   }
   // Ends a wait for an answer at once.
   step give_up(errc why) noexcept {
@@ -110,13 +106,11 @@ class session_recipe {
   bool others_wait() const noexcept { return others_wait_; }
   bool is_doubtful() const noexcept { return is_doubtful_; }
   seam::grant granted() const noexcept {
-    seam::grant out;
-    out.number = number_;
-    out.deadline = deadline_;
-    out.received_at = since_;
-    out.waiters_unknown = !others_wait_;
-    out.lease_term = term_;
-    return out;
+    return {.number = number_,
+            .deadline = deadline_,
+            .received_at = since_,
+            .waiters_unknown = !others_wait_,
+            .lease_term = term_};
   }
 
  protected:
@@ -133,11 +127,7 @@ class session_recipe {
   step ask(operation op, const timing& t) noexcept {
     ++epoch_;
     attempts_ = 0;
-    step out;
-    out.send = op;
-    out.sleeps = true;
-    out.wake = due(t);
-    return out;
+    return {.sleeps = true, .send = op, .wake = due(t)};
   }
   // Under a new owner: an older request of this claim is another's from here on.
   step begin(operation op, const timing& t) noexcept {
@@ -168,10 +158,7 @@ class session_recipe {
     deadline_ = r.deadline;
     term_ = r.term;
     others_wait_ = r.others_wait;
-    step out;
-    out.event = claim_event::granted;
-    out.sleeps = true;
-    return out;
+    return {.sleeps = true, .event = claim_event::granted};
   }
   step become_idle(claim_event event, errc why) noexcept { return end(phase::idle, event, why); }
   // Parts that are left at the store block the waiters while the session lives. The server removes
@@ -208,29 +195,21 @@ class session_recipe {
   step remove_later(time_point now, const timing& t) noexcept {
     constexpr duration first = std::chrono::milliseconds{50};
     constexpr int doublings_max = 6;
-    step out;
-    out.sleeps = true;
-    out.wake = std::min(now + first * (1 << std::min<int>(attempts_, doublings_max)), due(t));
+    const duration pause = first * (1 << std::min<int>(attempts_, doublings_max));
     note_attempt();
-    return out;
+    return {.sleeps = true, .wake = std::min(now + pause, due(t))};
   }
   step remove_again() noexcept {
     note_attempt();
-    step out;
-    out.send = operation::remove;
-    return out;
+    return {.send = operation::remove};
   }
   // Woken: the time is up, or a removal that failed or was cut is sent again. `removes`: one is
   // under way.
   step on_time(time_point now, const timing& t, bool removes) noexcept {
     if (!waits()) return {};
     if (due(t) <= now) return overdue();
-    step out;
-    if (!removes) return out;
-    out.send = operation::remove;
-    out.sleeps = true;
-    out.wake = due(t);
-    return out;
+    if (!removes) return {};
+    return {.sleeps = true, .send = operation::remove, .wake = due(t)};
   }
   step end_with_session() noexcept {
     if (is_held()) return become_lost(errc::timed_out);
@@ -238,19 +217,15 @@ class session_recipe {
   }
   // Another client wants the lock that is held.
   step note_others() noexcept {
-    step out;
-    if (!is_held() || others_wait_) return out;
+    if (!is_held() || others_wait_) return {};
     others_wait_ = true;
-    out.event = claim_event::wanted;
-    return out;
+    return {.event = claim_event::wanted};
   }
-
   // Another client requests the lock that is held.
   step note_request(const reply& r) noexcept {
-    step out;
-    if (r.is_revoked && !is_revoked_) out.event = claim_event::revocation;
-    is_revoked_ = is_revoked_ || r.is_revoked;
-    return out;
+    if (!r.is_revoked || is_revoked_) return {};
+    is_revoked_ = true;
+    return {.event = claim_event::revocation};
   }
 
   std::int64_t number_ = 0;
@@ -276,11 +251,7 @@ class session_recipe {
     ++epoch_;
     phase_ = next;
     is_doubtful_ = false;
-    step out;
-    out.sleeps = true;
-    out.event = event;
-    out.why = why;
-    return out;
+    return {.sleeps = true, .event = event, .why = why};
   }
 };
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/quiet_thread.hpp"
 
@@ -15,13 +14,7 @@ namespace holdfast::io {
 background_driver::background_driver(leader_followers& b, engine& e, const char* thread_name)
     : leaders_(b), engine_(e) {
   leaders_.set_background(this);
-  const auto body = [](void* self) -> void* {
-    static_cast<background_driver*>(self)->run();
-    return nullptr;
-  };
-  if (!base::start_quiet_thread(thread_, thread_name, body, this))
-    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                            "holdfast cannot start a thread");
+  base::require_quiet_thread(thread_, thread_name, [this] { run(); });
 }
 
 background_driver::~background_driver() {

@@ -6,7 +6,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/system/system_error.hpp>
-#include <new>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -37,19 +36,6 @@ void create_reactor(boost::asio::io_context& context) {
   }
 }
 
-class plain_stream final : public base::stream {
- public:
-  explicit plain_stream(std::shared_ptr<socket_stream> c) : connection_(std::move(c)) {}
-  ~plain_stream() override { socket_stream::drop(std::move(connection_)); }
-  void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
-  void abort() noexcept override { connection_->abort(); }
-  void finish() noexcept override { connection_->finish(); }
-  base::address peer() const override { return connection_->peer(); }
-
- private:
-  std::shared_ptr<socket_stream> connection_;
-};
-
 class shared_watch final : public base::descriptor_watch {
  public:
   explicit shared_watch(std::shared_ptr<watched_descriptor> w) : watched_(std::move(w)) {}
@@ -78,7 +64,7 @@ class asio_loop : public base::event_loop, public engine, public network {
     if (tls) return make_tls_stream(*this, a, *tls, e);
     const auto made = std::make_shared<socket_stream>(*this, a, e);
     made->connect();
-    return std::make_unique<plain_stream>(made);
+    return std::make_unique<shared_stream<socket_stream>>(made);
   }
   std::unique_ptr<base::descriptor_watch> watch(int fd, base::readiness r,
                                                 base::descriptor_events& e) override {
@@ -162,13 +148,7 @@ class driven_by_callers final : public asio_loop {
 class driven_by_thread final : public asio_loop {
  public:
   driven_by_thread(base::loop_user& u, const char* thread_name) : user_(u) {
-    const auto body = [](void* self) -> void* {
-      static_cast<driven_by_thread*>(self)->run();
-      return nullptr;
-    };
-    if (!base::start_quiet_thread(thread_, thread_name, body, this))
-      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                              "holdfast cannot start a thread");
+    base::require_quiet_thread(thread_, thread_name, [this] { run(); });
   }
   ~driven_by_thread() override {
     ending_ = true;

@@ -43,9 +43,10 @@ class known_names {
   std::map<std::string, std::vector<endpoint>> known_;
 };
 
-bool start_detached(void* (*body)(void*), void* of) {
+template <class Job>
+bool start_detached(Job job) {
   pthread_t thread;
-  if (!base::start_quiet_thread(thread, "holdfast-name", body, of)) return false;
+  if (!base::start_quiet_thread(thread, "holdfast-name", std::move(job))) return false;
   ::pthread_detach(thread);
   return true;
 }
@@ -72,18 +73,13 @@ struct look_up_job {
   found run() const {
     const auto known = known_names::all().find(about->host + ' ' + about->port);
     if (known.empty()) return about->run();
-    auto its = std::make_unique<std::shared_ptr<question>>(about);
-    const auto body = [](void* p) -> void* {
-      const std::unique_ptr<std::shared_ptr<question>> q(
-          static_cast<std::shared_ptr<question>*>(p));
-      found f = (*q)->run();
-      const std::lock_guard l((*q)->mutex);
-      (*q)->answer = std::move(f);
-      (*q)->changed.notify_all();
-      return nullptr;
+    const auto ask = [q = about] {
+      found f = q->run();
+      const std::lock_guard l(q->mutex);
+      q->answer = std::move(f);
+      q->changed.notify_all();
     };
-    if (!start_detached(body, its.get())) return {known, {}};
-    (void)its.release();  // the thread owns it now
+    if (!start_detached(ask)) return {known, {}};
     std::unique_lock l(about->mutex);
     about->changed.wait_for(l, resolver_wait, [&] { return about->answer.has_value(); });
     const bool is_found = about->answer && !about->answer->endpoints.empty();
@@ -123,17 +119,9 @@ void look_up(const base::address& a, std::function<void(found)> then, resolver a
   query->host = a.host;
   query->port = std::to_string(a.port);
   query->ask = ask;
-  auto given = std::make_unique<look_up_job>(look_up_job{std::move(query), std::move(then)});
-  const auto body = [](void* p) -> void* {
-    const std::unique_ptr<look_up_job> e(static_cast<look_up_job*>(p));
-    e->then(e->run());
-    return nullptr;
-  };
-  if (start_detached(body, given.get())) {
-    (void)given.release();  // the thread owns it now
-  } else {
-    given->then({{}, "no thread can be started to look it up; raise the limit of processes"});
-  }
+  const look_up_job job{std::move(query), std::move(then)};
+  if (!start_detached([its = job] { its.then(its.run()); }))
+    job.then({{}, "no thread can be started to look it up; raise the limit of processes"});
 }
 
 }  // namespace holdfast::io

@@ -2,7 +2,6 @@
 #pragma once
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 

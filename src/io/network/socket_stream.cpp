@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <new>
 #include <utility>
 
 #include "io/network/error_text.hpp"

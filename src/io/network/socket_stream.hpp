@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/network.hpp"
 #include "base/short_lock.hpp"
@@ -78,6 +79,21 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
   std::size_t sent_ = 0;
   bool aborted_ = false;
   bool finishing_ = false;
+};
+
+// A stream whose connection lives until its last operation has ended.
+template <class Connection>
+class shared_stream final : public base::stream {
+ public:
+  explicit shared_stream(std::shared_ptr<Connection> c) : connection_(std::move(c)) {}
+  ~shared_stream() override { Connection::drop(std::move(connection_)); }
+  void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
+  void abort() noexcept override { connection_->abort(); }
+  void finish() noexcept override { connection_->finish(); }
+  base::address peer() const override { return connection_->peer(); }
+
+ private:
+  std::shared_ptr<Connection> connection_;
 };
 
 }  // namespace holdfast::io

@@ -137,19 +137,6 @@ class tls_connection final : public std::enable_shared_from_this<tls_connection>
   bool connected_ = false;
 };
 
-class tls_stream final : public base::stream {
- public:
-  explicit tls_stream(std::shared_ptr<tls_connection> t) : connection_(std::move(t)) {}
-  ~tls_stream() override { tls_connection::drop(std::move(connection_)); }
-  void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
-  void abort() noexcept override { connection_->abort(); }
-  void finish() noexcept override { connection_->finish(); }
-  base::address peer() const override { return connection_->peer(); }
-
- private:
-  std::shared_ptr<tls_connection> connection_;
-};
-
 }  // namespace
 
 std::unique_ptr<base::stream> make_tls_stream(network& n, const base::address& a,
@@ -158,7 +145,7 @@ std::unique_ptr<base::stream> make_tls_stream(network& n, const base::address& a
   if (terms.host.empty()) terms.host = a.host;
   const auto connection = std::make_shared<tls_connection>(std::move(terms), text_of(a), e);
   connection->start(n, a);
-  return std::make_unique<tls_stream>(connection);
+  return std::make_unique<shared_stream<tls_connection>>(connection);
 }
 
 }  // namespace holdfast::io

@@ -56,11 +56,9 @@ pinned_recipe::step pinned_recipe::on_acquire_reply(const reply& r, time_point n
 
 pinned_recipe::step pinned_recipe::pause(time_point now, const timing& t) noexcept {
   state_ = state::paused;
-  step out;
-  out.sleeps = true;
-  out.wake = std::min(now + claims::failed_pause_min, due(t));
-  out.spread = claims::failed_pause_min;
-  return out;
+  return {.sleeps = true,
+          .wake = std::min(now + claims::failed_pause_min, due(t)),
+          .spread = claims::failed_pause_min};
 }
 
 pinned_recipe::step pinned_recipe::on_lost(time_point, const timing& t) noexcept {

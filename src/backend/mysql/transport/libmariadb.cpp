@@ -22,7 +22,8 @@ struct loaded_library {
     if (!handle) return;
 #define HOLDFAST_SQL_LIBRARY_FIND(name)                                         \
   functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
-  if (!functions.name) trouble = std::string(library_file) + " has no " #name "; install another";
+  if (!functions.name)                                                          \
+    trouble = std::string(library_file) + " has no " #name "; install libmariadb3 3.3 or later";
     HOLDFAST_SQL_LIBRARY_FUNCTIONS(HOLDFAST_SQL_LIBRARY_FIND)
 #undef HOLDFAST_SQL_LIBRARY_FIND
     // Of the OpenSSL that it is linked to; another TLS library has no such function.

@@ -1,5 +1,6 @@
-// libmariadb, loaded when the first connection is made: a program that opens no mysql: URL does not
-// load it, nor the OpenSSL behind it.
+// libmariadb, loaded when the first connection is made: a program that opens no mysql: URL, and has
+// no mysql_connection, does not load it, nor the OpenSSL behind it. In a program that is linked to
+// it these are the same functions.
 #pragma once
 #include <mysql.h>
 
@@ -10,15 +11,18 @@ inline constexpr const char* plugins_without_tls =
     "mysql_native_password,client_ed25519,caching_sha2_password";
 
 // The functions in use, under their own names.
-#define HOLDFAST_SQL_LIBRARY_FUNCTIONS(each)                                                    \
-  each(mysql_affected_rows) each(mysql_close) each(mysql_errno) each(mysql_error)               \
-      each(mysql_fetch_lengths) each(mysql_fetch_row) each(mysql_field_count)                   \
-          each(mysql_free_result) each(mysql_get_socket) each(mysql_init) each(mysql_insert_id) \
-              each(mysql_num_fields) each(mysql_options) each(mysql_optionsv)                   \
-                  each(mysql_real_connect_cont) each(mysql_real_connect_start)                  \
-                      each(mysql_real_query_cont) each(mysql_real_query_start)                  \
-                          each(mysql_server_init) each(mysql_store_result_cont)                 \
-                              each(mysql_store_result_start) each(mysql_thread_id)
+#define HOLDFAST_SQL_LIBRARY_FUNCTIONS(each)                                                       \
+  each(mariadb_get_infov) each(mysql_affected_rows) each(mysql_character_set_name)                 \
+      each(mysql_close) each(mysql_errno) each(mysql_error) each(mysql_fetch_fields)               \
+          each(mysql_fetch_lengths) each(mysql_fetch_row) each(mysql_field_count)                  \
+              each(mysql_free_result) each(mysql_get_socket) each(mysql_init)                      \
+                  each(mysql_insert_id) each(mysql_num_fields) each(mysql_options)                 \
+                      each(mysql_optionsv) each(mysql_real_connect) each(mysql_real_connect_cont)  \
+                          each(mysql_real_connect_start) each(mysql_real_query)                    \
+                              each(mysql_real_query_cont) each(mysql_real_query_start)             \
+                                  each(mysql_server_init) each(mysql_store_result)                 \
+                                      each(mysql_store_result_cont) each(mysql_store_result_start) \
+                                          each(mysql_thread_id)
 
 struct libmariadb_functions {
 #define HOLDFAST_SQL_LIBRARY_MEMBER(name) decltype(&::name) name = nullptr;

@@ -6,13 +6,12 @@ namespace holdfast::zookeeper {
 
 std::vector<finding> diagnose_ensemble(base::environment& env, const settings& s,
                                        duration granted) {
-  ensemble_facts facts;
-  facts.asked = s.session_timeout;
-  facts.granted = granted;
-  facts.op_timeout = s.op_timeout;
-  facts.attach = s.attach;
-  facts.has_tls = s.tls.has_value();
-  facts.has_user = !s.credentials.empty();
+  ensemble_facts facts{.asked = s.session_timeout,
+                       .granted = granted,
+                       .op_timeout = s.op_timeout,
+                       .attach = s.attach,
+                       .has_tls = s.tls.has_value(),
+                       .has_user = !s.credentials.empty()};
   for (const base::address& at : s.servers) facts.servers.push_back(diagnose_server(env, s, at));
   if (std::ranges::any_of(facts.servers, &server_facts::serves)) {
     facts.tree = diagnose_tree(env, s);

@@ -34,6 +34,7 @@ class four_letter_command final : base::stream_events, base::loop_user, base::al
  public:
   four_letter_command(base::environment& env, std::string_view word) : env_(env), word_(word) {}
 
+  // Blocks, at most for `limit`. `tls` null: plain text.
   word_answer run(const base::address& where, const base::tls_terms* tls, base::duration limit) {
     std::unique_ptr<base::stream> stream;
     auto alarm = env_.make_alarm(*this, thread_name);
@@ -89,18 +90,9 @@ class four_letter_command final : base::stream_events, base::loop_user, base::al
   bool has_ended_ = false;
 };
 
-// Blocks, at most for `limit`. `tls` null: plain text.
-word_answer send_four_letter_command(base::environment& env, const base::address& where,
-                                     const base::tls_terms* tls, std::string_view word,
-                                     base::duration limit) {
-  return four_letter_command(env, word).run(where, tls, limit);
-}
-
 // The time of a sync, which waits until the leader's transactions are executed. 0: it failed.
 std::int64_t last_transaction(probe& by) {
-  std::string body;
-  append_path(body, "/");
-  const probe_answer a = by.call(opcode::sync, std::move(body));
+  const probe_answer a = by.call(opcode::sync, path_body("/"));
   return a.is_ok() ? a.zxid : 0;
 }
 
@@ -132,7 +124,7 @@ server_facts diagnose_server(base::environment& env, const settings& s, const ba
   for (int i = 0; i < question_tries && answer.text.empty() && !answer.was_open; ++i) {
     const base::duration left = until - env.now();
     if (i > 0 && left <= base::duration{}) break;
-    answer = send_four_letter_command(env, at, tls ? &*tls : nullptr, mode_question, left);
+    answer = four_letter_command(env, mode_question).run(at, tls ? &*tls : nullptr, left);
   }
   out.srvr = std::move(answer.text);
   out.unreached = std::move(answer.why);

@@ -149,9 +149,7 @@ tree_facts diagnose_tree(base::environment& env, const settings& s) {
   try {
     return tree_diagnosis(env, s).run();
   } catch (const lock_error& e) {
-    tree_facts out;
-    out.unread = {e.code(), std::string(e.detail().empty() ? e.what() : e.detail())};
-    return out;
+    return {.unread = {e.code(), std::string(e.detail().empty() ? e.what() : e.detail())}};
   }
 }
 

@@ -105,6 +105,14 @@ class claim_batch : public reply_handler {
     text = std::move(reason);
   }
   void fail(const reply& r) { fail(errc_of(r.head.code), explain(r.head.code, path_of_lock())); }
+  // False: there is no such node, and the verdict is `if_not`; or the request failed.
+  bool finds(const reply& r, verdict if_not = verdict::gone) {
+    if (r.is(error::no_node))
+      result.what = if_not;
+    else if (!r.is_ok())
+      fail(r);
+    return r.is_ok();
+  }
   void fail_to_create(const reply& r) { fail_to_create(r, path_of_lock()); }
   void fail_to_create(const reply& r, std::string_view path) {
     fail(errc_of(r.head.code), explain_creation(r.head.code, path));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/zookeeper/layouts/claim_batch.hpp"
+#include "backend/zookeeper/layouts/holders_query.hpp"
 #include "backend/zookeeper/layouts/layout.hpp"
 #include "backend/zookeeper/layouts/lock_path.hpp"
 #include "backend/zookeeper/layouts/node_data.hpp"
@@ -36,6 +37,15 @@ class claims_layout : public layout, public claims::store_defaults {
   // layout
   std::string name_fault(std::string_view name) const override {
     return std::string(lock_name_fault(settings_.chroot, name));
+  }
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink& sink) override {
+    return std::make_unique<claim>(derived(), name, sink);
+  }
+  void inspect(std::string_view prefix, seam::holders_handler& to) override {
+    start_holders_query(prefix, query_scope::all_that_begin_so, to);
+  }
+  void holders(std::string_view name, seam::holders_handler& to) override {
+    start_holders_query(name, query_scope::one_lock, to);
   }
   void attach(transport& t) override {
     over_ = &t;
@@ -170,6 +180,8 @@ class claims_layout : public layout, public claims::store_defaults {
   }
 
  protected:
+  // Answers later, or from inside the call.
+  virtual void start_holders_query(std::string_view name, query_scope, seam::holders_handler&) = 0;
   // A watch fired, perhaps one that a claim has set.
   virtual void on_claims_watch(const watch_event&, time_point now, event_queue&) = 0;
   const settings& options() const noexcept { return settings_; }
@@ -196,10 +208,7 @@ class claims_layout : public layout, public claims::store_defaults {
     return f.result;
   }
   Batch& take_batch() {
-    if (spare_batches_.empty()) {
-      batches_.push_back(std::make_unique<Batch>(static_cast<typename Protocol::store&>(*this)));
-      return *batches_.back();
-    }
+    if (spare_batches_.empty()) return *batches_.emplace_back(std::make_unique<Batch>(derived()));
     Batch& out = *spare_batches_.back();
     spare_batches_.pop_back();
     return out;
@@ -212,6 +221,9 @@ class claims_layout : public layout, public claims::store_defaults {
   }
 
  private:
+  typename Protocol::store& derived() noexcept {
+    return static_cast<typename Protocol::store&>(*this);
+  }
   template <class Event>
   void for_each_recipe(time_point now, event_queue& events, Event event) {
     claims_.for_each([&](claim& c) { c.on(event, now, events); });

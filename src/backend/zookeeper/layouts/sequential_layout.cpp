@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backend/zookeeper/layouts/held_write.hpp"
-#include "backend/zookeeper/layouts/holders_query.hpp"
 #include "backend/zookeeper/layouts/lock_breaking.hpp"
 #include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "base/mutant.hpp"
@@ -26,9 +25,7 @@ class sequential_query final : public holders_query {
 
  private:
   void ask_about(const std::string& name, time_point now) override {
-    holder h;
-    h.name = name;
-    ask_list(lock_path(chroot(), name), std::move(h), now);
+    ask_list(lock_path(chroot(), name), {.name = name}, now);
   }
   void read_list(question q, const node_children* all, time_point now) override {
     if (!all) return;
@@ -48,30 +45,15 @@ class sequential_query final : public holders_query {
   const sequential_codec& codec_;
 };
 
-void start_holders_query(const query_context& context, const sequential_codec& c,
-                         const std::string& chroot, std::string_view name, query_scope scope,
-                         seam::holders_handler& to) {
-  (new sequential_query(c, context, chroot, name, scope, to))->start();
-}
-
 }  // namespace
 
 sequential_layout::sequential_layout(base::environment& env, const settings& s,
                                      std::unique_ptr<const sequential_codec> c)
     : claims_layout(env, s), codec_(std::move(c)) {}
 
-std::unique_ptr<seam::claim> sequential_layout::open(std::string_view name,
-                                                     seam::claim_sink& sink) {
-  return std::make_unique<sequential_claim>(*this, name, sink);
-}
-
-void sequential_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_holders_query(queries(), *codec_, options().chroot, prefix, query_scope::all_that_begin_so,
-                      to);
-}
-
-void sequential_layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(queries(), *codec_, options().chroot, name, query_scope::one_lock, to);
+void sequential_layout::start_holders_query(std::string_view name, query_scope scope,
+                                            seam::holders_handler& to) {
+  (new sequential_query(*codec_, queries(), options().chroot, name, scope, to))->start();
 }
 
 void sequential_layout::break_lock(std::string_view name, std::string_view seen,
@@ -282,11 +264,7 @@ void sequential_batch::read_list(const reply& r, const reply_context& context) {
     return;
   }
   if (asks_own_) return read_own(r);
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto all = read_children(r.body);
   if (!all) return fail_malformed();
   sequential_claim* const c = owner();
@@ -322,11 +300,7 @@ void sequential_batch::read_list(const reply& r, const reply_context& context) {
 
 // Finds a create that was never answered: its number, and whether this session made it.
 void sequential_batch::read_own(const reply& r) {
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto stat = read_stat(r.body);
   if (!stat) return fail_malformed();
   const bool is_adopted = planted(mutant::node_of_another_session_adopted);
@@ -349,11 +323,7 @@ void sequential_batch::read_watch_ahead(unsigned at, const reply& r) {
 
 // Alone, behind those ahead or behind a downgrade.
 void sequential_batch::read_watch_own(const reply& r) {
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
   if (!planted(mutant::revocation_unread)) result.is_revoked = node->data == revocation_data;
@@ -384,11 +354,7 @@ void sequential_batch::read_remove(const reply& r, const reply_context& context)
     return;
   }
   if (awaited() > 0) return;  // sync
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto all = read_children(r.body);
   const sequential_claim* const c = owner();
   if (!all || !c) return;

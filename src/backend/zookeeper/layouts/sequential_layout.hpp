@@ -73,9 +73,6 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
 
   // layout
   const seam::capabilities& can() const noexcept override { return codec_->can(); }
-  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
-  void inspect(std::string_view prefix, seam::holders_handler&) override;
-  void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // The contract of claims::store_of.
@@ -97,6 +94,7 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
     return offer<held_nodes>(*this, wanted);
   }
   void write(const held_write&, version_handler&) override;
+  void start_holders_query(std::string_view name, query_scope, seam::holders_handler&) override;
   void on_claims_watch(const watch_event&, time_point now, base::event_queue&) override;
   std::string node_name(const sequential_claim&, lock_mode) const;
   std::string node_path(const sequential_claim& c) const { return c.path + '/' + node_name(c); }

@@ -13,9 +13,7 @@ permit_recipe::step permit_recipe::acquire(const seam::acquire_request& request,
 }
 
 permit_recipe::step permit_recipe::peek() const noexcept {
-  step out;
-  if (is_held() && !others_wait_) out.send = operation::check_waiters;
-  return out;
+  return is_held() && !others_wait_ ? step{.send = operation::check_waiters} : step{};
 }
 
 permit_recipe::step permit_recipe::start(state next, operation op, const timing& t) noexcept {
@@ -58,11 +56,7 @@ permit_recipe::step permit_recipe::on_acquire_reply(const reply& r, time_point n
     if (r.why == errc::mismatch || r.why == errc::exhausted) return leave(r.why, now, t);
     return r.is_there ? give_up(r.why) : become_idle(claim_event::refused, r.why);
   }
-  if (r.what == verdict::no_parent) {
-    step out;
-    out.send = r.to;
-    return out;
-  }
+  if (r.what == verdict::no_parent) return {.send = r.to};
   switch (state_) {
     case state::taking: return on_take_reply(r, now, t);
     case state::joining: return on_line_reply(r, t);
@@ -120,16 +114,12 @@ permit_recipe::step permit_recipe::hold(const reply& r, time_point now) noexcept
 
 permit_recipe::step permit_recipe::on_cut(operation op, std::uint32_t epoch, time_point now,
                                           const timing& t) noexcept {
-  step out;
-  if (epoch != epoch_) return out;
+  if (epoch != epoch_) return {};
   if (is_leaving()) return remove_again();
-  if (is_held()) {
-    if (op != operation::watch_own) return peek();
-    out.sleeps = true;
-    out.wake = now + own_watch_after;
-    return out;
-  }
-  if (!is_acquiring()) return out;
+  if (is_held())
+    return op == operation::watch_own ? step{.sleeps = true, .wake = now + own_watch_after}
+                                      : peek();
+  if (!is_acquiring()) return {};
   switch (state_) {
     case state::taking: return give_back(false, t);
     case state::returning: return remove_again();
@@ -138,7 +128,7 @@ permit_recipe::step permit_recipe::on_cut(operation op, std::uint32_t epoch, tim
     case state::in_queue:
     case state::at_head: break;
   }
-  return out;
+  return {};
 }
 
 permit_recipe::step permit_recipe::on_blocker(const timing& t) noexcept {
@@ -158,9 +148,7 @@ permit_recipe::step permit_recipe::on_own_lease(bool has_ended) noexcept {
   if (!is_held()) return {};
   if (has_ended) return become_lost(errc::not_held);
   watches_own_ = false;
-  step out;
-  out.send = operation::watch_own;
-  return out;
+  return {.send = operation::watch_own};
 }
 
 permit_recipe::step permit_recipe::on_session_lost(time_point, const timing& t) noexcept {
@@ -168,13 +156,9 @@ permit_recipe::step permit_recipe::on_session_lost(time_point, const timing& t) 
 }
 
 permit_recipe::step permit_recipe::on_wake(time_point now, const timing& t) noexcept {
-  step out;
-  if (!is_held()) {
-    const bool returns = is_acquiring() && state_ == state::returning;
-    return on_time(now, t, is_leaving() || returns);
-  }
-  if (!watches_own_) out.send = operation::watch_own;
-  return out;
+  if (is_held()) return watches_own_ ? step{} : step{.send = operation::watch_own};
+  const bool returns = is_acquiring() && state_ == state::returning;
+  return on_time(now, t, is_leaving() || returns);
 }
 
 }  // namespace holdfast::zookeeper

@@ -43,17 +43,13 @@ sequential_recipe::step sequential_recipe::acquire(const seam::acquire_request& 
 }
 
 sequential_recipe::step sequential_recipe::downgrade(time_point, const timing&) noexcept {
-  step out;
-  if (!is_held()) return out;
+  if (!is_held()) return {};
   is_downgrading_ = is_downgraded_ = true;
-  out.send = operation::downgrade;
-  return out;
+  return {.send = operation::downgrade};
 }
 
 sequential_recipe::step sequential_recipe::check_waiters(time_point, const timing&) noexcept {
-  step out;
-  if (is_held()) out.send = operation::check_waiters;
-  return out;
+  return is_held() ? step{.send = operation::check_waiters} : step{};
 }
 
 // A first question of its kind.
@@ -79,11 +75,9 @@ sequential_recipe::step sequential_recipe::begin(time_point now, const timing& t
 
 sequential_recipe::step sequential_recipe::on_wake(time_point now, const timing& t) noexcept {
   if (!is_held()) return on_time(now, t, is_leaving());
-  step out;
   // In a downgrade the node changes its name; the answer has the new one watched.
   const bool has_a_name = !is_downgrading_ || planted(mutant::old_name_watched);
-  if (!watches_own_ && has_a_name) out.send = operation::watch_own;
-  return out;
+  return !watches_own_ && has_a_name ? step{.send = operation::watch_own} : step{};
 }
 
 sequential_recipe::step sequential_recipe::on(const reply& r, time_point now,
@@ -115,14 +109,14 @@ sequential_recipe::step sequential_recipe::on_acquire_reply(const reply& r, time
 
 sequential_recipe::step sequential_recipe::on_create_reply(const reply& r, time_point now,
                                                            const timing& t) noexcept {
-  step out;
   switch (r.what) {
     case verdict::created: return ask(state::listing, now, t);
-    case verdict::no_parent: out.send = operation::create; return out;
-    case verdict::failed:
-      out = become_idle(claim_event::refused, r.why);
+    case verdict::no_parent: return {.send = operation::create};
+    case verdict::failed: {
+      step out = become_idle(claim_event::refused, r.why);
       out.orphan = r.number != 0;  // it was made, and is of no use
       return out;
+    }
     default: return on_list_reply(r, now, t);
   }
 }
@@ -154,9 +148,7 @@ sequential_recipe::step sequential_recipe::on_watch_reply(const reply& r, time_p
 
 sequential_recipe::step sequential_recipe::wait_for_event() noexcept {
   asks_in_ = state::waiting;
-  step out;
-  out.sleeps = true;
-  return out;
+  return {.sleeps = true};
 }
 
 sequential_recipe::step sequential_recipe::on_reply_while_held(const reply& r) noexcept {
@@ -188,19 +180,13 @@ sequential_recipe::step sequential_recipe::hold(const reply& r, time_point now) 
 
 sequential_recipe::step sequential_recipe::on_cut(operation op, std::uint32_t epoch, time_point now,
                                                   const timing& t) noexcept {
-  step out;
-  if (epoch != epoch_) return out;
+  if (epoch != epoch_) return {};
   if (is_leaving()) return remove_again();
   if (is_acquiring() && asks_in_ != state::waiting)
     return ask_again(planted(mutant::create_repeated) ? state::creating : state::resolving, t);
-  if (!is_held()) return out;
-  if (op != operation::watch_own) {
-    out.send = op;
-  } else {
-    out.sleeps = true;
-    out.wake = now + own_watch_after;
-  }
-  return out;
+  if (!is_held()) return {};
+  if (op != operation::watch_own) return {.send = op};
+  return {.sleeps = true, .wake = now + own_watch_after};
 }
 
 // In any other state the reply that comes counts this event.
@@ -232,15 +218,11 @@ sequential_recipe::step sequential_recipe::on_own_node(bool has_ended, time_poin
   // Its own request may have ended the node; the answer tells.
   if (!is_seen || !is_held() || is_downgrading_) return {};
   if (has_ended) return become_lost(errc::not_held);
-  step out;
-  out.send = operation::watch_own;
-  return out;
+  return {.send = operation::watch_own};
 }
 
 sequential_recipe::step sequential_recipe::on_children() noexcept {
-  step out;
-  if (is_held() && !others_wait_) out.send = operation::check_waiters;
-  return out;
+  return is_held() && !others_wait_ ? step{.send = operation::check_waiters} : step{};
 }
 
 // The events that were missed come now, in any order: none of them grants by itself.

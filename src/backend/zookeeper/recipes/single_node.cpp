@@ -55,9 +55,7 @@ single_node_recipe::step single_node_recipe::on_cut(operation op, std::uint32_t 
   if (epoch != epoch_) return {};
   if (is_leaving()) return remove_again();
   if (is_acquiring() && state_ != state::waiting) return turn_to(state::resolving, t);
-  step out;
-  if (is_held()) out.send = op;
-  return out;
+  return is_held() ? step{.send = op} : step{};
 }
 
 single_node_recipe::step single_node_recipe::on_node(bool has_ended, time_point,
@@ -65,9 +63,7 @@ single_node_recipe::step single_node_recipe::on_node(bool has_ended, time_point,
   if (is_acquiring() && state_ == state::waiting) return turn_to(state::creating, t);
   if (!is_held()) return {};
   if (has_ended) return become_lost(errc::not_held);
-  step out;
-  out.send = operation::find;
-  return out;
+  return {.send = operation::find};
 }
 
 single_node_recipe::step single_node_recipe::on_session_lost(time_point, const timing& t) noexcept {

@@ -9,19 +9,17 @@ namespace {
 constexpr std::size_t text_min = 4;  // the length of an empty one
 
 node_stat stat_of(jute_reader& r) noexcept {
-  node_stat s;
-  s.czxid = r.read_long();
-  s.mzxid = r.read_long();
-  s.ctime_ms = r.read_long();
-  s.mtime_ms = r.read_long();
-  s.version = r.read_int();
-  s.cversion = r.read_int();
-  s.aversion = r.read_int();
-  s.ephemeral_owner = r.read_long();
-  s.data_length = r.read_int();
-  s.children = r.read_int();
-  s.pzxid = r.read_long();
-  return s;
+  return {.czxid = r.read_long(),
+          .mzxid = r.read_long(),
+          .ctime_ms = r.read_long(),
+          .mtime_ms = r.read_long(),
+          .version = r.read_int(),
+          .cversion = r.read_int(),
+          .aversion = r.read_int(),
+          .ephemeral_owner = r.read_long(),
+          .data_length = r.read_int(),
+          .children = r.read_int(),
+          .pzxid = r.read_long()};
 }
 
 template <class Value>
@@ -90,24 +88,17 @@ std::optional<watch_event> read_watch_event(std::span<const std::byte> body) noe
 
 std::optional<node_stat> read_stat(std::span<const std::byte> body) noexcept {
   jute_reader r(body);
-  const node_stat s = stat_of(r);
-  return if_good(r, s);
+  return if_good(r, stat_of(r));
 }
 
 std::optional<created_node> read_created(std::span<const std::byte> body) noexcept {
   jute_reader r(body);
-  created_node out;
-  out.path = r.read_text();
-  out.stat = stat_of(r);
-  return if_good(r, out);
+  return if_good(r, created_node{.path = r.read_text(), .stat = stat_of(r)});
 }
 
 std::optional<node_data> read_data(std::span<const std::byte> body) noexcept {
   jute_reader r(body);
-  node_data out;
-  out.data = r.read_text();
-  out.stat = stat_of(r);
-  return if_good(r, out);
+  return if_good(r, node_data{.data = r.read_text(), .stat = stat_of(r)});
 }
 
 std::optional<node_children> read_children(std::span<const std::byte> body) {

@@ -93,10 +93,6 @@ void append_set_data(std::string& out, std::string_view path, std::string_view d
   jute_writer(out).write_text(path).write_text(data).write_int(version);
 }
 
-void append_check(std::string& out, std::string_view path, std::int32_t version) {
-  jute_writer(out).write_text(path).write_int(version);
-}
-
 void append_path(std::string& out, std::string_view path) { jute_writer(out).write_text(path); }
 
 void multi_writer::head(std::int32_t op, bool is_end) {
@@ -126,7 +122,7 @@ multi_writer& multi_writer::set_data(std::string_view path, std::string_view dat
 
 multi_writer& multi_writer::check(std::string_view path, std::int32_t version) {
   head(static_cast<std::int32_t>(opcode::check), false);
-  append_check(out_, path, version);
+  jute_writer(out_).write_text(path).write_int(version);
   return *this;
 }
 

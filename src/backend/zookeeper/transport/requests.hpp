@@ -1,7 +1,6 @@
 // The requests that locks need, as ZooKeeper's protocol writes them.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +63,7 @@ inline constexpr std::size_t password_bytes = 16;
 // A server ends the connection for a larger request (jute.maxbuffer, 1 MiB by default).
 inline constexpr std::size_t request_bytes_max = 1'040'000;
 
-// Each appends one frame. Paths are complete: a chroot stands before them (chroot.hpp).
+// Each appends one frame. Paths are complete: the chroot is their beginning.
 void append_connect(std::string& out, const connect_request&);
 void append_ping(std::string& out);
 void append_auth(std::string& out, std::string_view scheme, std::string_view credentials);
@@ -77,7 +76,6 @@ void append_delete(std::string& out, std::string_view path, std::int32_t version
 void append_watched_path(std::string& out, std::string_view path, bool watches);
 void append_set_data(std::string& out, std::string_view path, std::string_view data,
                      std::int32_t version);
-void append_check(std::string& out, std::string_view path, std::int32_t version);
 void append_path(std::string& out, std::string_view path);  // of sync
 
 // The operations of a multi: all are executed, or none.

@@ -139,10 +139,9 @@ void transport::request_flush(bool at_once) noexcept {
 }
 
 seam::connection_status transport::read_status() const {
-  seam::connection_status out;
-  out.connected = !is_unavailable();
-  out.reconnects = reconnects_;
-  out.last_failure = last_failure_.text;
+  seam::connection_status out{.last_failure = last_failure_.text,
+                              .connected = !is_unavailable(),
+                              .reconnects = reconnects_};
   if (is_unavailable()) out.trouble = {errc::unavailable, last_failure_.text};
   return out;
 }
@@ -184,12 +183,9 @@ void transport::on_attached(bool is_new, time_point now, event_queue& events) {
 
 // After a sync: a server that follows may not know yet of a node that was made a moment ago.
 void transport::look_for_chroot(time_point now) {
-  std::string sync, exists;
-  append_path(sync, where_.chroot);
-  append_watched_path(exists, where_.chroot, false);
   chroot_reply_->expect();
-  session_.submit(*chroot_reply_, opcode::sync, std::move(sync), now);
-  session_.submit(*chroot_reply_, opcode::exists, std::move(exists), now);
+  session_.submit(*chroot_reply_, opcode::sync, path_body(where_.chroot), now);
+  session_.submit(*chroot_reply_, opcode::exists, watched_path_body(where_.chroot, false), now);
 }
 
 void transport::chroot_reply::on_reply(const reply& r, const reply_context&) {

@@ -48,11 +48,8 @@ std::string statements::create(std::string_view key) const {
 }
 
 row_probes statements::probes(std::string_view key) const {
-  row_probes out;
-  out.read = bound(with("SELECT 1 FROM ", table_, " WHERE name=?"), {key});
-  out.as_writer = out.read + " FOR UPDATE SKIP LOCKED";
-  out.as_reader = out.read + " LOCK IN SHARE MODE/*M! SKIP LOCKED*/";
-  return out;
+  const std::string read = bound(with("SELECT 1 FROM ", table_, " WHERE name=?"), {key});
+  return {read, read + " FOR UPDATE SKIP LOCKED", read + " LOCK IN SHARE MODE/*M! SKIP LOCKED*/"};
 }
 
 std::string statements::describe_table() const {

@@ -53,27 +53,21 @@ void strategy::holders(std::string_view name, seam::holders_handler& to) {
 }
 
 void strategy::on_ready(time_point now, event_queue&) {
-  over().submit(lane::commands, texts_.describe_table(), opening_, now);
+  send_opening(texts_.describe_table(), now);
 }
 
-void strategy::on_table(const sql_reply& r, const reply_context& context) {
+void strategy::on_opening_reply(const sql_reply& r, const reply_context& context) {
   if (creates_ && !has_created_) {
     has_created_ = true;
-    if (r.is_ok())
-      return over().submit(lane::commands, texts_.describe_table(), opening_, context.now);
-    opened_ =
-        failure{errc::refused, "the table " + terms().table + " cannot be created (" + r.text +
-                                   "); have it created with: " + texts_.create_table()};
-    return;
+    if (r.is_ok()) return send_opening(texts_.describe_table(), context.now);
+    return finish_opening({errc::refused, "the table " + terms().table + " cannot be created (" +
+                                              r.text +
+                                              "); have it created with: " + texts_.create_table()});
   }
-  if (!r.is_ok()) {
-    opened_ = explain(r.error, r.text);
-  } else if (r.rows.empty() && !creates_) {
-    creates_ = true;
-    over().submit(lane::commands, texts_.create_table(), opening_, context.now);
-  } else {
-    opened_ = fault_of(r);
-  }
+  if (!r.is_ok()) return finish_opening(explain(r.error, r.text));
+  if (!r.rows.empty() || creates_) return finish_opening(fault_of(r));
+  creates_ = true;
+  send_opening(texts_.create_table(), context.now);
 }
 
 // Another engine locks nothing for FOR UPDATE; a row that is not found by its primary key is found

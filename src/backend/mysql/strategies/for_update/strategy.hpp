@@ -1,7 +1,6 @@
 // Strategy `for-update`: a lock is the lock of a row, which a transaction of the holder's
 // connection keeps. It ends with that transaction, and so with the connection.
 #pragma once
-#include <optional>
 #include <string_view>
 
 #include "backend/mysql/strategies/for_update/statements.hpp"
@@ -34,29 +33,16 @@ class strategy final : public pinned::strategy {
   // transport_user
   std::vector<std::string> schema() const override { return {texts_.create_table()}; }
   void on_ready(time_point now, event_queue&) override;
-  std::optional<failure> opened() const override { return opened_; }
 
  private:
-  // Reads the reply to describe_table() and, if the table is missing, to create_table() and the
-  // second describe_table().
-  class opening_reply final : public statement_handler {
-   public:
-    explicit opening_reply(strategy& s) noexcept : home_(s) {}
-    void on_reply(const sql_reply& r, const reply_context& c) override { home_.on_table(r, c); }
-    void on_cut(const failure& why, const reply_context&) override { home_.opened_ = why; }
-
-   private:
-    strategy& home_;
-  };
-
-  void on_table(const sql_reply&, const reply_context&);
+  // Of describe_table() and, if the table is missing, of create_table() and the second
+  // describe_table().
+  void on_opening_reply(const sql_reply&, const reply_context&) override;
   failure fault_of(const sql_reply& description) const;
 
   const statements texts_;
-  opening_reply opening_{*this};
   bool creates_ = false;  // the table: requested
   bool has_created_ = false;
-  std::optional<failure> opened_;  // the table is there; or why it is not
 };
 
 }  // namespace holdfast::mysql::for_update

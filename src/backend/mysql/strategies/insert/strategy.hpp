@@ -1,7 +1,6 @@
 // Strategy `insert`: a lock is a record of a table whose name has a unique key. The table may be
 // the program's own.
 #pragma once
-#include <cstddef>
 #include <string>
 
 #include "backend/mysql/strategies/insert/statements.hpp"

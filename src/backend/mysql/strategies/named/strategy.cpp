@@ -39,8 +39,4 @@ void strategy::holders(std::string_view name, seam::holders_handler& to) {
   (new holder_query(over(), name, to))->start(texts_.holder(texts_.key_of(name)));
 }
 
-std::optional<failure> strategy::opened() const {
-  return is_ready_ ? std::optional(failure()) : std::nullopt;
-}
-
 }  // namespace holdfast::mysql::named

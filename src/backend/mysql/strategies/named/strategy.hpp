@@ -1,7 +1,6 @@
 // Strategy `named`: a lock is a named lock of the server (GET_LOCK), and ends with the connection
 // that took it. The server queues the waiters.
 #pragma once
-#include <optional>
 #include <string_view>
 
 #include "backend/mysql/strategies/named/statements.hpp"
@@ -30,12 +29,10 @@ class strategy final : public pinned::strategy {
   void holders(std::string_view name, seam::holders_handler&) override;
 
   // transport_user
-  void on_ready(time_point, event_queue&) override { is_ready_ = true; }
-  std::optional<failure> opened() const override;
+  void on_ready(time_point, event_queue&) override { finish_opening(); }
 
  private:
   const statements texts_;
-  bool is_ready_ = false;
 };
 
 }  // namespace holdfast::mysql::named

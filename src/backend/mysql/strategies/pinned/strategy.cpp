@@ -58,11 +58,7 @@ constexpr std::int64_t number_max = (1ll << 53) - 1;
 }  // namespace
 
 strategy::strategy(base::environment& env, const settings& s, const lock_statements& texts)
-    : env_(env), settings_(s), texts_(texts), claims_(s.rules) {}
-
-std::unique_ptr<seam::claim> strategy::open(std::string_view name, seam::claim_sink& sink) {
-  return std::make_unique<claim>(*this, name, sink);
-}
+    : claims_strategy(env, s), texts_(texts) {}
 
 void strategy::inspect(std::string_view, seam::holders_handler& to) {
   to.on_failed(
@@ -76,25 +72,14 @@ void strategy::break_lock(std::string_view, std::string_view, seam::decision_han
                                        "connection on the server"});
 }
 
-void strategy::end_claims(errc code, const std::string& why, time_point now,
-                          base::event_queue& events) {
-  claims_.give_up_all(code, why, now, events);
-}
-
 void strategy::add(claim& c, std::string_view name) {
   c.key = texts_.key_of(name);
   claims_.add(c);
 }
 
-// The core destroys idle claims only, and those have no connection.
-void strategy::remove(claim& c) noexcept { claims_.remove(c); }
-
 std::optional<pinned_recipe::reply> strategy::submit(claim& c, operation op, time_point now,
                                                      base::event_queue&) {
-  if (over_->is_unavailable()) {
-    watch_outage(now);
-    if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
-  }
+  note_submitted(c, now);
   if (op == operation::remove) return remove_from_server(c, now);
   c.queued = op;
   c.follows_release = op == operation::try_lock && is_being_released(c.key);
@@ -138,11 +123,10 @@ std::optional<pinned_recipe::reply> strategy::remove_from_server(claim& c, time_
     return {};
   }
   if (c.dead_id != 0) return {};
-  pinned_recipe::reply nothing_is_there;
-  nothing_is_there.to = operation::remove;
-  nothing_is_there.epoch = c.recipe().epoch();
-  nothing_is_there.what = verdict::done;
-  return nothing_is_there;
+  // Nothing is there.
+  return pinned_recipe::reply{.to = operation::remove,
+                              .what = verdict::done,
+                              .epoch = c.recipe().epoch()};
 }
 
 void strategy::give_up_connection(claim& c, time_point now) {
@@ -190,21 +174,6 @@ void strategy::send_statement(claim& c, operation op, std::string statement, tim
 // On a connection that commits each statement, so that no claim holds what it creates.
 void strategy::send_create(claim& c, time_point now) {
   over_->submit(lane::commands, texts_.create(c.key), request_of(c, operation::create), now);
-}
-
-request& strategy::take_request() {
-  if (spare_.empty()) {
-    requests_.push_back(std::make_unique<request>(*this));
-    return *requests_.back();
-  }
-  request& out = *spare_.back();
-  spare_.pop_back();
-  return out;
-}
-
-void strategy::wake_at(claim& c, time_point t) {
-  claims_.wake_at(c, t);
-  over_->tick_by(t);
 }
 
 // An idle claim returns its connection. One that still executes something is ended.
@@ -255,11 +224,10 @@ time_point strategy::deadline_of(const request& q, time_point sent) const noexce
 
 pinned_recipe::reply strategy::read(claim& c, const request& q, const sql_reply& reply,
                                     time_point sent, std::string& text) {
-  pinned_recipe::reply r;
-  r.to = q.to;
-  r.epoch = q.epoch;
-  r.deadline = deadline_of(q, sent);
-  r.term = q.idle_timeout;
+  pinned_recipe::reply r{.to = q.to,
+                         .epoch = q.epoch,
+                         .deadline = deadline_of(q, sent),
+                         .term = q.idle_timeout};
   if (!reply.is_ok()) {
     if (q.to != operation::remove && is_busy(reply.error)) {
       r.what = verdict::busy;
@@ -331,11 +299,7 @@ void strategy::on_cut(request& q, const reply_context& context) {
 }
 
 void strategy::send_again_later(claim& c, operation op, time_point now, event_queue& events) {
-  pinned_recipe::reply later;
-  later.to = op;
-  later.epoch = c.recipe().epoch();
-  later.what = verdict::not_now;
-  c.on_reply(later, {}, now, events);
+  c.on_reply({.to = op, .what = verdict::not_now, .epoch = c.recipe().epoch()}, {}, now, events);
 }
 
 void strategy::on_pinned(claim& c, session& s, time_point now, event_queue&) {
@@ -364,11 +328,9 @@ void strategy::on_dead(std::uint64_t id, bool is_certain, time_point now, event_
     if (c.dead_id != id) return;
     c.dead_id = 0;
     if (!c.recipe().is_leaving()) return;
-    pinned_recipe::reply r;
-    r.to = operation::remove;
-    r.epoch = c.recipe().epoch();
-    r.what = is_certain ? verdict::done : verdict::unknown;
-    c.on_reply(r, {}, now, events);
+    const verdict end = is_certain ? verdict::done : verdict::unknown;
+    c.on_reply({.to = operation::remove, .what = end, .epoch = c.recipe().epoch()}, {}, now,
+               events);
   });
 }
 
@@ -379,15 +341,8 @@ void strategy::on_down(const failure& why, loss kind, time_point now, event_queu
   claims_.give_up(waits, static_cast<errc>(why.code.value()), why.text, now, events);
 }
 
-void strategy::watch_outage(time_point now) {
-  if (over_->is_unavailable()) over_->tick_by(claims_.first_end_of_wait(now));
-}
-
 void strategy::on_tick(time_point now, event_queue& events) {
-  const auto why = [this] { return over_->reason(errc::unavailable); };
-  const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
-  over_->tick_by(waits.due);
-  if (waits.retry_now) over_->retry_by(now);
+  end_waits(now, events);
   claims_.for_each([&](claim& c) { beat(c, now, events); });
   over_->tick_by(claims_.wake_due(now, events));
 }

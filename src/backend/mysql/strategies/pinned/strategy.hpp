@@ -4,19 +4,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "backend/mysql/recipes/pinned.hpp"
-#include "backend/mysql/settings.hpp"
+#include "backend/mysql/strategies/claims_strategy.hpp"
 #include "backend/mysql/strategies/pinned/lock_statements.hpp"
-#include "backend/mysql/strategies/strategy.hpp"
 #include "backend/mysql/transport/transport.hpp"
-#include "claim/claim_list.hpp"
-#include "claim/store_claim.hpp"
 
 namespace holdfast::mysql::pinned {
 
@@ -31,7 +26,7 @@ struct claim_record : claims::listed_claim, io::counted_claim, pin_handler {
   std::string_view group() const noexcept { return key; }
 
   std::string key;                // of the lock, in statements
-  session* connection = nullptr;  // pinned; null: none
+  session* connection = nullptr;  // pinned; null: none, as of each idle claim
   bool awaits_pin = false;
   pinned_operation queued{};   // to be sent once there is a connection that is idle
   std::uint64_t dead_id = 0;   // of the connection whose end is awaited; 0: of none
@@ -84,10 +79,9 @@ class request final : public statement_handler {
 // clock does. 0: it does not fit into a token.
 std::int64_t number_of(std::uint64_t uuid_short) noexcept;
 
-class strategy : public mysql::strategy, public claims::store_defaults {
+class strategy : public claims_strategy<protocol, request, std::string_view> {
  public:
   // lock_store
-  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) final;
   void inspect(std::string_view prefix, seam::holders_handler&) final;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) final;
 
@@ -95,12 +89,9 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   transport::bounds connections() const final {
     return {.commands = 2, .pinned = settings_.connections};
   }
-  void attach(transport& t) final { over_ = &t; }
   void detach() noexcept final {}
   void withdraw_all(time_point) final {}
   bool is_settled() const noexcept final { return over_->is_final(env_.now()); }
-  void end_claims(errc, const std::string& why, time_point now, base::event_queue&) final;
-  bool is_dispatching() const final { return claims_.is_dispatching(); }
 
   // transport_user
   void on_down(const failure&, loss, time_point now, event_queue&) final;
@@ -108,23 +99,13 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   void on_tick(time_point now, event_queue&) final;
 
   // The contract of claims::store_of.
-  std::mutex& mutex() noexcept { return over_->mutex(); }
-  base::environment& env() const noexcept { return env_; }
-  const claims::timing& rules() const noexcept { return settings_.rules; }
-  bool is_forked() const noexcept { return over_->is_forked(); }
   static pinned_recipe new_recipe() noexcept { return {}; }
-  time_point clock_for_release(const claim&) const { return env_.now(); }
   void add(claim&, std::string_view name);
-  void remove(claim&) noexcept;
   std::optional<pinned_recipe::reply> submit(claim&, pinned_operation, time_point now,
                                              base::event_queue&);
   void renew_owner(claim&) noexcept {}  // the owner is the connection
   void withdraw_orphan(claim&, time_point now, base::event_queue&);
-  void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
-  void request_flush(claims::urgency when) noexcept {
-    over_->reactor().request_flush(when == claims::urgency::now);
-  }
   static std::string text_of_owner(const claim& c) { return std::to_string(c.owner_id); }
   std::string reason(const claim& c, errc why) const {
     return why == errc::unavailable && c.obstacle ? *c.obstacle : over_->reason(why);
@@ -142,17 +123,7 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   strategy(base::environment&, const settings&, const lock_statements&);
   ~strategy() override = default;
 
-  const settings& terms() const noexcept { return settings_; }
-  transport& over() noexcept { return *over_; }
-
  private:
-  class ignored_reply final : public statement_handler {
-    void on_reply(const sql_reply&, const reply_context&) override {}
-    void on_cut(const failure&, const reply_context&) override {}
-  };
-
-  request& take_request();
-  void give_back(request& r) noexcept { spare_.push_back(&r); }
   std::optional<pinned_recipe::reply> remove_from_server(claim&, time_point now);
   void send(claim&, pinned_operation, time_point now);
   void send_statement(claim&, pinned_operation, std::string statement, time_point now,
@@ -174,15 +145,8 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   void give_up_connection(claim&, time_point now);
   void beat(claim&, time_point now, event_queue&);
   duration beat_every(const claim& c) const noexcept { return c.connection->idle_timeout() / 3; }
-  void watch_outage(time_point now);
 
-  base::environment& env_;
-  const settings& settings_;
   const lock_statements& texts_;
-  transport* over_ = nullptr;  // while it is attached
-  claims::claim_list<claim, std::string_view> claims_;
-  std::vector<std::unique_ptr<request>> requests_;
-  std::vector<request*> spare_;
   ignored_reply ignored_;
   std::int64_t last_number_ = 0;  // the largest that was drawn for a claim of this client
 };

@@ -88,8 +88,7 @@ class list_query final : public sql_query<std::vector<holder>> {
 
   // A lock that was renewed, or changed hands, between two pages is in both: the later one counts.
   void sort_result() {
-    std::stable_sort(result.begin(), result.end(),
-                     [](const holder& a, const holder& b) { return a.name < b.name; });
+    std::ranges::stable_sort(result, {}, &holder::name);
     const auto is_outdated = [](const holder& a, const holder& b) {
       return a.name == b.name && a.mode == lock_mode::exclusive && b.mode == lock_mode::exclusive;
     };

@@ -20,11 +20,7 @@ using verdict = retrying_reply::verdict;
 
 strategy::strategy(base::environment& env, const settings& s, const statements& texts,
                    const retrying_recipe::rules& rules)
-    : env_(env), settings_(s), texts_(texts), rules_of_claims_(rules), claims_(s.rules) {}
-
-std::unique_ptr<seam::claim> strategy::open(std::string_view name, seam::claim_sink& sink) {
-  return std::make_unique<claim>(*this, name, sink);
-}
+    : claims_strategy(env, s), texts_(texts), rules_of_claims_(rules) {}
 
 void strategy::inspect(std::string_view prefix, seam::holders_handler& to) {
   start_list(*over_, texts_, settings_.prefix + std::string(prefix), settings_.prefix.size(), to);
@@ -44,26 +40,9 @@ void strategy::break_lock(std::string_view name, std::string_view seen,
   start_breaking(*over_, texts_.break_lock(settings_.prefix + std::string(name), seen), to);
 }
 
-void strategy::end_claims(errc code, const std::string& why, time_point now,
-                          base::event_queue& events) {
-  claims_.give_up_all(code, why, now, events);
-}
-
 void strategy::add(claim& c, std::string_view name) {
   c.name = settings_.prefix + std::string(name);
   claims_.add(c);
-}
-
-void strategy::remove(claim& c) noexcept { claims_.remove(c); }
-
-request& strategy::take_request() {
-  if (spare_.empty()) {
-    requests_.push_back(std::make_unique<request>(*this));
-    return *requests_.back();
-  }
-  request& out = *spare_.back();
-  spare_.pop_back();
-  return out;
 }
 
 lock_request strategy::request_of(const claim& c, const std::string& owner) const {
@@ -92,13 +71,8 @@ std::string strategy::text_for(const claim& c, retrying_operation op, std::uint8
 std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation op, time_point now,
                                                base::event_queue&) {
   if (c.obstacle && c.obstacle->epoch != c.recipe().epoch()) c.obstacle.reset();
-  if (op == retrying_operation::withdraw && !c.was_sent) {
-    retrying_reply nothing_was_sent;
-    nothing_was_sent.to = op;
-    nothing_was_sent.epoch = c.recipe().epoch();
-    nothing_was_sent.what = retrying_reply::verdict::done;
-    return nothing_was_sent;
-  }
+  if (op == retrying_operation::withdraw && !c.was_sent)
+    return retrying_reply{.to = op, .what = verdict::done, .epoch = c.recipe().epoch()};
   c.was_sent = true;
   std::optional<retrying_reply> answer;
   if (sends_by_itself(c, op, now, answer)) {
@@ -120,12 +94,6 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation op, 
   return {};
 }
 
-void strategy::note_submitted(const claim& c, time_point now) {
-  if (!over_->is_unavailable()) return;
-  watch_outage(now);
-  if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
-}
-
 std::size_t strategy::order_of(const std::string& name) noexcept {
   return std::hash<std::string>{}(name) | 1;
 }
@@ -139,11 +107,6 @@ void strategy::withdraw_orphan(claim& c, time_point now, base::event_queue&) {
   if (!c.owner_id || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
   const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   over_->tick_by(orphans_.add(now, *this, c, end));
-}
-
-void strategy::wake_at(claim& c, time_point t) {
-  claims_.wake_at(c, t);
-  over_->tick_by(t);
 }
 
 void strategy::after_step(claim& c, time_point now) {
@@ -160,13 +123,12 @@ bool strategy::has_requester(const request& r) const noexcept {
 
 void strategy::on_reply(request& q, const sql_reply& reply, const reply_context& context) {
   if (looks_for_reason(q, reply, context)) return;
-  retrying_reply r;
-  r.to = q.to;
-  r.epoch = q.epoch;
-  r.ticket = q.ticket;
-  r.ttl = q.ttl;
-  r.sent = context.sent;
-  r.final = context.is_final;
+  retrying_reply r{.to = q.to,
+                   .final = context.is_final,
+                   .epoch = q.epoch,
+                   .ticket = q.ticket,
+                   .ttl = q.ttl,
+                   .sent = context.sent};
   std::string text;
   if (!reply.is_ok()) {
     failure why = explain(reply.error, reply.text);
@@ -242,15 +204,8 @@ void strategy::on_dead(std::uint64_t, bool, time_point now, event_queue&) {
   orphans_.resend_all(now);
 }
 
-void strategy::watch_outage(time_point now) {
-  if (over_->is_unavailable()) over_->tick_by(claims_.first_end_of_wait(now));
-}
-
 void strategy::on_tick(time_point now, event_queue& events) {
-  const auto why = [this] { return over_->reason(errc::unavailable); };
-  const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
-  over_->tick_by(waits.due);
-  if (waits.retry_now) over_->retry_by(now);
+  end_waits(now, events);
   over_->tick_by(claims_.wake_due(now, events));
   over_->tick_by(orphans_.tick(now));
 }

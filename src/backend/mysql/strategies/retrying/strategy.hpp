@@ -5,18 +5,13 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "backend/mysql/settings.hpp"
+#include "backend/mysql/strategies/claims_strategy.hpp"
 #include "backend/mysql/strategies/retrying/claim.hpp"
 #include "backend/mysql/strategies/retrying/statements.hpp"
-#include "backend/mysql/strategies/strategy.hpp"
 
 namespace holdfast::mysql::retrying {
 
@@ -31,49 +26,34 @@ inline constexpr claims::retrying_recipe::rules polling{.try_is_idempotent = tru
 // to the other client costs two commits.
 inline constexpr std::uint32_t turns_in_a_row = 1024;
 
-class strategy : public mysql::strategy, public claims::store_defaults, private seam::unused_locks {
+class strategy : public claims_strategy<protocol, request>, private seam::unused_locks {
  public:
   // lock_store
-  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   void inspect(std::string_view prefix, seam::holders_handler&) override;
   void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // mysql::strategy
   transport::bounds connections() const override { return {.commands = settings_.connections}; }
-  void attach(transport& t) override { over_ = &t; }
   void detach() noexcept override { orphans_.drop_all(); }
   void withdraw_all(time_point now) override { orphans_.resend_all(now); }
   bool is_settled() const noexcept override { return orphans_.empty(); }
-  void end_claims(errc, const std::string& why, time_point now, base::event_queue&) override;
-  bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // transport_user
   void on_down(const failure&, loss, time_point now, event_queue&) override;
   void on_dead(std::uint64_t, bool, time_point now, event_queue&) override;
   void on_tick(time_point now, event_queue&) override;
-  std::optional<failure> opened() const override { return opened_; }
 
   // The contract of claims::store_of.
-  std::mutex& mutex() noexcept { return over_->mutex(); }
-  base::environment& env() const noexcept { return env_; }
-  const claims::timing& rules() const noexcept { return settings_.rules; }
-  bool is_forked() const noexcept { return over_->is_forked(); }
   claims::retrying_recipe new_recipe() const noexcept {
     return claims::retrying_recipe(rules_of_claims_);
   }
-  time_point clock_for_release(const claim&) const { return env_.now(); }
   void add(claim&, std::string_view name);
-  void remove(claim&) noexcept;
   std::optional<claims::retrying_reply> submit(claim&, claims::retrying_operation, time_point now,
                                                base::event_queue&);
   void renew_owner(claim&);
   void withdraw_orphan(claim&, time_point now, base::event_queue&);
-  void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
-  void request_flush(claims::urgency when) noexcept {
-    over_->reactor().request_flush(when == claims::urgency::now);
-  }
   std::string text_of_owner(const claim& c) const { return guarded_owner(c); }
   std::string reason(const claim&, errc why) const;
 
@@ -84,10 +64,8 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   bool has_requester(const request&) const noexcept;
   void on_reply(request&, const sql_reply&, const reply_context&);
   void on_cut(request&, const reply_context&);
-  void give_back(request& r) noexcept { spare_.push_back(&r); }
   static void note_obstacle(claim&, const claims::retrying_reply&, const std::string& text);
   const statements& texts() const noexcept { return texts_; }
-  transport& over() noexcept { return *over_; }
   claims::orphan_withdrawals<orphan>& orphans() noexcept { return orphans_; }
 
  protected:
@@ -108,13 +86,6 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
   }
   virtual std::string guarded_owner(const claim& c) const { return base::text_of(c.owner_id); }
   virtual void on_step(claim&, time_point) {}  // the recipe is in another state, perhaps
-  // On the first connection, until finish_opening(): the tables exist, or why they do not.
-  void send_opening(std::string statement, time_point now) {
-    over_->submit(lane::commands, std::move(statement), opening_, now);
-  }
-  virtual void on_opening_reply(const sql_reply&, const reply_context&) = 0;
-  void finish_opening(failure why = {}) { opened_ = std::move(why); }
-  const settings& terms() const noexcept { return settings_; }
   lock_request request_of(const claim&, const std::string& owner) const;
   claim* claim_at(claims::claim_handle h) const noexcept { return claims_.at(h); }
 
@@ -123,36 +94,12 @@ class strategy : public mysql::strategy, public claims::store_defaults, private 
     return offer<seam::unused_locks>(*this, wanted);
   }
   void remove_unused(seam::result_handler<std::size_t>&) override;
-
-  class opening_reply final : public statement_handler {
-   public:
-    explicit opening_reply(strategy& s) noexcept : home_(s) {}
-    void on_reply(const sql_reply& r, const reply_context& c) override {
-      home_.on_opening_reply(r, c);
-    }
-    void on_cut(const failure& why, const reply_context&) override { home_.finish_opening(why); }
-
-   private:
-    strategy& home_;
-  };
-
-  request& take_request();
   std::string text_for(const claim&, claims::retrying_operation, std::uint8_t step) const;
-  void note_submitted(const claim&, time_point now);
   bool looks_for_reason(request&, const sql_reply&, const reply_context&);
-  void watch_outage(time_point now);
 
-  base::environment& env_;
-  const settings& settings_;
   const statements& texts_;
   const claims::retrying_recipe::rules& rules_of_claims_;
-  transport* over_ = nullptr;  // while it is attached
-  claims::claim_list<claim> claims_;
   claims::orphan_withdrawals<orphan> orphans_;
-  std::vector<std::unique_ptr<request>> requests_;
-  std::vector<request*> spare_;
-  opening_reply opening_{*this};
-  std::optional<failure> opened_;
 };
 
 static_assert(claims::store_of<strategy, claim>);

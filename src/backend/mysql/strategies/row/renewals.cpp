@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "backend/mysql/strategies/row/strategy.hpp"
-#include "backend/mysql/transport/error_text.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::mysql::row {
@@ -67,15 +66,14 @@ void renewals::answer(const item& i, retrying_reply::verdict result, errc why,
                       const reply_context& context) {
   claim* const c = home_.claim_of(i.whose);
   if (!c) return;
-  retrying_reply r;
-  r.to = retrying_operation::renew;
-  r.what = result;
-  r.why = why;
-  r.epoch = i.epoch;
-  r.ticket = i.ticket;
-  r.ttl = i.ttl;
-  r.sent = sent_at_;
-  r.final = context.is_final;
+  const retrying_reply r{.to = retrying_operation::renew,
+                         .what = result,
+                         .final = context.is_final,
+                         .why = why,
+                         .epoch = i.epoch,
+                         .ticket = i.ticket,
+                         .ttl = i.ttl,
+                         .sent = sent_at_};
   c->on_reply(r, {}, context.now, context.events);
 }
 

@@ -25,7 +25,6 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>

@@ -105,11 +105,9 @@ void strategy::read_release(claim& c, const sql_reply& reply, retrying_reply& r)
 }
 
 retrying_reply strategy::asleep(const claim& c, bool has_bell) {
-  retrying_reply r;
-  r.to = retrying_operation::subscribe;
-  r.epoch = c.recipe().epoch();
-  r.what = has_bell ? verdict::subscribed : verdict::failed;
-  return r;
+  return {.to = retrying_operation::subscribe,
+          .what = has_bell ? verdict::subscribed : verdict::failed,
+          .epoch = c.recipe().epoch()};
 }
 
 std::optional<retrying_reply> strategy::wait_for_bell(claim& c, time_point now) {

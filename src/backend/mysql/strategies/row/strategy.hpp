@@ -70,12 +70,6 @@ class strategy final : public retrying::strategy {
 
   failure why_not_opened(const sql_reply&, bool creates) const;
 
-  // The handler of statements that need no answer.
-  struct unanswered final : statement_handler {
-    void on_reply(const sql_reply&, const reply_context&) override {}
-    void on_cut(const failure&, const reply_context&) override {}
-  };
-
   enum class opening : unsigned char {
     probes_table,
     creates_table,
@@ -90,7 +84,7 @@ class strategy final : public retrying::strategy {
   std::list<transaction> transactions_;
   claims::group_barrier<claim_group> groups_;
   std::list<bell> bells_;
-  unanswered marks_;
+  ignored_reply marks_;
 };
 
 }  // namespace holdfast::mysql::row

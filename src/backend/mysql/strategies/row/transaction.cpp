@@ -6,6 +6,7 @@
 #include "backend/mysql/strategies/row/strategy.hpp"
 #include "backend/mysql/transport/error_text.hpp"
 #include "base/mutant.hpp"
+#include "seam/name.hpp"
 
 namespace holdfast::mysql::row {
 
@@ -179,7 +180,8 @@ void transaction::read_row(const sql_reply& r, part& p) {
   }
   const std::int64_t left = r.number(0, 1);
   const bool is_held = !r.cell(0, 0).empty() && left > 0 && r.cell(0, 0) != p.owner;
-  if (is_held && p.mode == lock_mode::permit) return fail(errc::mismatch, mismatch_text(p, 0));
+  if (is_held && p.mode == lock_mode::permit)
+    return fail(errc::mismatch, seam::kind_fault(0, p.total_permits));
   if (is_held) return refuse(verdict::busy, std::chrono::microseconds{left});
   p.has_members = r.number(0, 2) != 0;
 }
@@ -204,18 +206,11 @@ void transaction::read_members(const sql_reply& r, part& p) {
     if (p.mode == lock_mode::shared) p.number = r.number(i, 2);
   }
   if (others == 0) return;
-  if (total != p.total_permits) return fail(errc::mismatch, mismatch_text(p, total));
+  if (total != p.total_permits)
+    return fail(errc::mismatch, seam::kind_fault(total, p.total_permits));
   const bool is_full = p.mode == lock_mode::permit && in_use + p.permits > p.total_permits;
   if (p.mode == lock_mode::exclusive || (is_full && !planted(mutant::row_permits_not_counted)))
     refuse(verdict::busy, std::chrono::microseconds{left_min});
-}
-
-std::string transaction::mismatch_text(const part& p, std::int64_t total) {
-  const auto name_of = [](std::int64_t of) {
-    return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
-  };
-  return "its current holders use it as " + name_of(total) + ", and it was requested as " +
-         name_of(p.total_permits) + ": use another name for one of them";
 }
 
 void transaction::finish(const reply_context& context) {

@@ -94,7 +94,6 @@ class transaction final : public statement_handler {
   void fail(errc, std::string text);
   void begin_again();
   void finish(const reply_context&);
-  static std::string mismatch_text(const part&, std::int64_t total);
 
   strategy& home_;
   claim_group* group_;

@@ -24,18 +24,9 @@ constexpr std::size_t bytes_beside_texts = 64;  // of one create: its head, leng
 
 }  // namespace
 
-const seam::capabilities& layout::can() const noexcept { return abilities; }
-
-std::unique_ptr<seam::claim> layout::open(std::string_view name, seam::claim_sink& sink) {
-  return std::make_unique<claim>(*this, name, sink);
-}
-
-void layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
-}
-
-void layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
+void layout::start_holders_query(std::string_view name, query_scope scope,
+                                 seam::holders_handler& to) {
+  curator_semaphore::start_holders_query(queries(), options().chroot, name, scope, to);
 }
 
 void layout::break_lock(std::string_view name, std::string_view seen, seam::decision_handler& to) {
@@ -358,11 +349,7 @@ bool batch::are_in_order(const std::vector<std::string>& leases) const {
 
 void batch::read_leases(const reply& r, const reply_context& context) {
   claim* const c = owner();
-  if (r.is(error::no_node)) {
-    result.what = verdict::none;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r, verdict::none)) return;
   const auto all = read_children(r.body);
   if (!all) return fail_malformed();
   if (!c) return;
@@ -405,8 +392,7 @@ void batch::read_look(const reply& r) {
 void batch::read_queue(const reply& r, const reply_context& context) {
   claim* const c = owner();
   result.what = verdict::gone;
-  if (r.is(error::no_node)) return;
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   const auto all = read_children(r.body);
   if (!all) return fail_malformed();
   const place_in_queue mine = curator_semaphore::read_queue(all->names, attempt_);

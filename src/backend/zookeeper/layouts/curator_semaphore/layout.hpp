@@ -106,10 +106,7 @@ class layout final : public claims_layout<protocol, batch>, private held_nodes {
   using claims_layout::claims_layout;
 
   // layout
-  const seam::capabilities& can() const noexcept override;
-  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
-  void inspect(std::string_view prefix, seam::holders_handler&) override;
-  void holders(std::string_view name, seam::holders_handler&) override;
+  const seam::capabilities& can() const noexcept override { return abilities; }
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // The contract of claims::store_of.
@@ -134,6 +131,7 @@ class layout final : public claims_layout<protocol, batch>, private held_nodes {
     return offer<held_nodes>(*this, wanted);
   }
   void write(const held_write&, version_handler&) override;
+  void start_holders_query(std::string_view name, query_scope, seam::holders_handler&) override;
   void on_claims_watch(const watch_event&, time_point now, base::event_queue&) override;
   void make_parents(batch&, const claim&, const std::string& folder, time_point now);
   void make_leases(batch&, claim&, time_point now);

@@ -23,11 +23,8 @@ class permits_query final : public holders_query {
 
   void ask_about(const std::string& name, time_point now) override {
     const std::string lock = lock_path(chroot(), name);
-    holder h;
-    h.name = name;
-    h.mode = lock_mode::permit;
     ask_list(folder_in(lock, queue_folder), {}, now, queue);
-    ask_list(folder_in(lock, lease_folder), std::move(h), now, leases);
+    ask_list(folder_in(lock, lease_folder), {.name = name, .mode = lock_mode::permit}, now, leases);
   }
   void read_list(question q, const node_children* all, time_point now) override {
     if (q.kind == queue) {

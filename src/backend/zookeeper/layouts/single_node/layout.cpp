@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "backend/zookeeper/layouts/holders_query.hpp"
 #include "backend/zookeeper/layouts/single_node/data.hpp"
 
 namespace holdfast::zookeeper::single_node {
@@ -18,9 +17,7 @@ class node_holders_query final : public holders_query {
 
  private:
   void ask_about(const std::string& name, time_point now) override {
-    holder h;
-    h.name = name;
-    ask_node(lock_path(chroot(), name), std::move(h), now);
+    ask_node(lock_path(chroot(), name), {.name = name}, now);
   }
   void read_list(question, const node_children*, time_point) override {}
   bool read_holder(const node_data& node, holder& h) override {
@@ -32,29 +29,11 @@ class node_holders_query final : public holders_query {
   }
 };
 
-void start_holders_query(const query_context& context, const std::string& chroot,
-                         std::string_view name, query_scope scope, seam::holders_handler& to) {
-  (new node_holders_query(context, chroot, name, scope, to))->start();
-}
-
 }  // namespace
 
-const seam::capabilities& layout::can() const noexcept { return abilities; }
-
-std::string layout::name_fault(std::string_view name) const {
-  return std::string(lock_name_fault(options().chroot, name));
-}
-
-std::unique_ptr<seam::claim> layout::open(std::string_view name, seam::claim_sink& sink) {
-  return std::make_unique<claim>(*this, name, sink);
-}
-
-void layout::inspect(std::string_view prefix, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
-}
-
-void layout::holders(std::string_view name, seam::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
+void layout::start_holders_query(std::string_view name, query_scope scope,
+                                 seam::holders_handler& to) {
+  (new node_holders_query(queries(), options().chroot, name, scope, to))->start();
 }
 
 void layout::break_lock(std::string_view, std::string_view, seam::decision_handler& to) {
@@ -132,9 +111,7 @@ void batch::read_look(const reply& r) {
     if (result.what != verdict::failed) result.what = verdict::granted;
     return;
   }
-  result.what = verdict::gone;
-  if (r.is(error::no_node)) return;
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   if (!node) return fail_malformed();
   if (node->stat.ephemeral_owner == 0)
     return fail(errc::mismatch,
@@ -145,11 +122,7 @@ void batch::read_look(const reply& r) {
 // The deletion; or sync, a look, and the deletion where it is ours.
 void batch::read_remove(const reply& r, const reply_context& context) {
   if (awaited() > 0) return;  // sync
-  if (r.is(error::no_node)) {
-    result.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
+  if (!finds(r)) return;
   if (deletes_) return;
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();

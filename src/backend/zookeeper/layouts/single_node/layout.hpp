@@ -62,11 +62,7 @@ class layout final : public claims_layout<protocol, batch> {
   using claims_layout::claims_layout;
 
   // layout
-  const seam::capabilities& can() const noexcept override;
-  std::string name_fault(std::string_view name) const override;
-  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
-  void inspect(std::string_view prefix, seam::holders_handler&) override;
-  void holders(std::string_view name, seam::holders_handler&) override;
+  const seam::capabilities& can() const noexcept override { return abilities; }
   void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // The contract of claims::store_of.
@@ -77,6 +73,7 @@ class layout final : public claims_layout<protocol, batch> {
   static std::string text_of_owner(const claim& c) { return base::text_of(c.attempt); }
 
  private:
+  void start_holders_query(std::string_view name, query_scope, seam::holders_handler&) override;
   void on_claims_watch(const watch_event&, time_point now, base::event_queue&) override;
 };
 

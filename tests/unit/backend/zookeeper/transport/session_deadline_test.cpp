@@ -111,20 +111,6 @@ TEST(zookeeper_mode, is_read_from_a_whole_line) {
             server_mode::unknown);
 }
 
-TEST(zookeeper_chroot, stands_before_every_path) {
-  const chroot none(""), deep("/a/b");
-  EXPECT_EQ(none.complete("/"), "/");
-  EXPECT_EQ(none.complete("/x"), "/x");
-  EXPECT_EQ(none.local("/x"), "/x");
-  EXPECT_EQ(deep.complete("/"), "/a/b") << "an empty path would be the root of the server";
-  EXPECT_EQ(deep.complete("/x"), "/a/b/x");
-  EXPECT_EQ(deep.local("/a/b/x"), "/x");
-  EXPECT_EQ(deep.local("/a/b"), "/");
-  EXPECT_EQ(deep.local("/a/bc"), "");
-  EXPECT_EQ(deep.local("/x"), "");
-  EXPECT_EQ(chroot("/").complete("/"), "/");
-}
-
 TEST(zookeeper_chroot, has_the_faults_that_a_server_finds) {
   for (const auto path : {"/", "/a", "/a/b-c.d/..e", "/a b~"})
     EXPECT_EQ(path_fault(path), "") << path;
