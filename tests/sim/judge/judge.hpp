@@ -267,6 +267,7 @@ class judge final : public observer {
   void judge_order_in_process(const stay&);
   std::string_view now_owner(const lock_state&) const;
   std::string left_of(const lock_state&, std::string_view client) const;
+  bool is_left_by_unsettled(std::string_view lock) const;
 
   world& world_;
   const std::unique_ptr<lock_view> view_;
@@ -284,6 +285,7 @@ class judge final : public observer {
   std::unordered_map<const machine*, use> uses_;
   moment unsafe_until_{-1}, moved_until_{-1}, taken_until_{-1};
   std::unordered_map<const machine*, moment> believes_until_;  // by a clock that has stood
+  std::unordered_set<std::string> unsettled_;  // clients in trouble whose close() returned false
   moment lease_max_{};
   bool clock_leaps_ = false;
   moment ghosts_excused_until_{};

@@ -100,7 +100,11 @@ void judge::shown(int lock, const std::vector<std::string>& owners, bool all, mo
 // Where CLIENT KILL is forbidden, requests of old connections may still arrive, and no withdrawal
 // is proven.
 void judge::closes(const machine& m, bool is_clean) {
-  if (world_.schedule.kill_forbidden || !world_.store->proves_ends()) return;
+  if (world_.schedule.kill_forbidden) return;
+  if (!world_.store->proves_ends()) {
+    if (!is_clean && world_.excused.covers(m)) unsettled_.insert(m.client);
+    return;
+  }
   if (world_.judges(rule::left) && !is_clean)
     return world_.complain(rule::left, "close() of a client returned false");
   if (may_have_old_data_) return;
@@ -110,11 +114,28 @@ void judge::closes(const machine& m, bool is_clean) {
                              "close() of a client returned true, and " + l.key + " has " + left);
 }
 
+// All that is left of the lock is of unsettled clients, and its leases have ended.
+bool judge::is_left_by_unsettled(std::string_view lock) const {
+  const auto found = std::ranges::find(locks_, lock, &lock_state::key);
+  if (found == locks_.end() || can_.life != seam::lifetime::ttl) return false;
+  const auto is_theirs = [&](std::string_view id) {
+    return unsettled_.contains(std::string(view_->client_in(id)));
+  };
+  const auto owner = view_->owner_at(found->number);
+  const auto members = view_->members_at(found->number);
+  if (!owner && members.empty()) return false;
+  if (owner && (owner->expires_ms >= view_->now_ms() || !is_theirs(owner->text))) return false;
+  const auto at = view_->now_us();
+  return std::ranges::all_of(members,
+                             [&](const auto& m) { return m.second <= at && is_theirs(m.first); });
+}
+
 // Keys of a queue stay when an operator deletes the queue.
 void judge::all_closed(bool has_crashes) {
   const plan& p = world_.schedule;
   if (p.kill_forbidden || p.has(trouble::key_lost) || may_have_old_data_) return;
-  const std::vector<std::string> left = world_.store->left(has_crashes);
+  std::vector<std::string> left = world_.store->left(has_crashes);
+  std::erase_if(left, [&](const std::string& lock) { return is_left_by_unsettled(lock); });
   if (world_.judges(rule::left) && !left.empty())
     world_.complain(rule::left,
                     "all clients are closed, and " + left.front() + " is at the server");

@@ -57,10 +57,13 @@ void redis_roles::happen(const fault& f) {
   }
 }
 
-// A client that has not heard of a master's first id cannot know what it continues.
+// A client that has not heard of a master's first id cannot know what it continues. It recognizes a
+// former master by its run_id, which is another one after a restart.
 void redis_roles::change_id(int server) {
-  const bool is_known = server != newest_ || world_.all_have_seen(newest_, pipes_then_);
-  if (!pair_.replica() && is_known) pair_.change_id(server);
+  const bool is_known = world_.all_have_seen(server, pipes_before_[server]);
+  if (pair_.replica() || (server == newest_ && !is_known)) return;
+  is_strange_ = is_strange_ || !is_known;
+  pair_.change_id(server);
 }
 
 void redis_roles::promote(const fault& f) {
@@ -117,7 +120,8 @@ void redis_roles::begin_reign(int server) {
   newest_ = server;
   is_reached_ = false;
   written_ = pair_.at(1 - server).replication_offset();
-  pipes_then_ = world_.pipes_made();
+  pipes_then_ = pipes_before_[server] = world_.pipes_made();
+  is_strange_ = false;
 }
 
 void redis_roles::demote(int server) {
@@ -125,13 +129,15 @@ void redis_roles::demote(int server) {
     if (leading_ == server)
       is_lossy_ = is_lossy_ || pair_.at(server).replication_offset() != written_;
     pair_.follow(server);
+    is_strange_ = false;
     look_who_leads(fault::share::none);
   });
 }
 
-// A client that has seen the other server only goes on there, as nothing tells it.
+// A client that has seen the other server only goes on there, as nothing tells it. So does a client
+// that cannot recognize that server.
 void redis_roles::lead_name_back(const fault& f) {
-  if (is_led_back_ || stands_ || leading_ != newest_ || named_ != newest_) return;
+  if (is_led_back_ || stands_ || leading_ != newest_ || named_ != newest_ || is_strange_) return;
   if (!world_.all_have_seen(newest_, pipes_then_)) return;
   is_led_back_ = true;
   lead_name_to(1 - newest_, fault::share::none);
@@ -229,6 +235,7 @@ void redis_roles::heal() {
 // returned to.
 void redis_roles::restart() {
   if (!pair_.replica()) return;
+  pipes_before_[leading_] = world_.pipes_made();
   world_.change_server([this] { pair_.restart(leading_); });
 }
 

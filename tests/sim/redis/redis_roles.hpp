@@ -67,6 +67,9 @@ class redis_roles {
   bool was_taken_back_ = false;  // nothing shows at first that the other one is a replica
   std::int64_t written_ = 0;     // by the other one until then
   int pipes_then_ = 0;
+  int pipes_before_[2] = {};  // made until a server was last started or promoted
+  bool is_strange_ = false;   // the other one has drawn an id, and some client does not know it by
+                              // its run_id
 };
 
 }  // namespace holdfast::sim

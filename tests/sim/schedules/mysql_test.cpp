@@ -39,6 +39,12 @@ TEST(sim_mysql_rows, all_promises_are_kept_while_a_statement_waits_for_a_transac
   EXPECT_EQ(play_mysql(draw(131, flavour::crashes, strategy)).complaint, "");
 }
 
+// The last part of a release is late, and is lost with the connection of a client that is closed
+// meanwhile. Its close() reports that.
+TEST(sim_mysql_records, a_client_in_trouble_that_reports_it_may_leave_an_expired_record) {
+  EXPECT_EQ(play_mysql(draw(2237, *strategy_named("insert"))).complaint, "");
+}
+
 // The seed 7 gives the same schedule again, and those from 20 to before `end` give others.
 template <class Draw>
 void expect_a_schedule_is_its_seed(Draw draw, std::uint64_t end) {

@@ -72,6 +72,7 @@ TEST(sim_of_two_servers, all_promises_are_kept_where_they_once_were_not) {
            broken{99206923},  // a client was at a server that was a replica meanwhile
            broken{99106746, "redisson-fair"},  // the same
            broken{99329656},  // a connection for messages was greeting the stopped server before
+           broken{99400629},  // the name led back to a master that no client could recognize
        })
     EXPECT_EQ(play_redis(draw_of_two(b.seed, *layout_named(b.layout))).complaint, "")
         << b.layout << ", seed " << b.seed;
