@@ -148,10 +148,14 @@ template <class Layout, class Claim, class Orphan>
 class claims_node : public layout_node {
  public:
   claims_node(Layout& l, transport& over) noexcept
-      : layout_node(over), home_(l), claims_(l.claims()), renewals_(over) {}
+      : layout_node(over),
+        home_(l),
+        keys_move_(l.keys_move()),
+        claims_(l.claims()),
+        renewals_(over) {}
 
   Layout& home() const noexcept { return home_; }
-  bool keys_move() const noexcept { return home_.keys_move(); }
+  bool keys_move() const noexcept { return keys_move_; }
   // A server that has lost the slot may still answer what it was sent: its present one is asked.
   bool has_left(const Claim& c) const noexcept {
     return c.node != this && !base::planted(base::mutant::former_server_believed);
@@ -248,6 +252,7 @@ class claims_node : public layout_node {
   }
 
   Layout& home_;
+  const bool keys_move_;
   claims::claim_list<Claim>& claims_;
   renewal_queue renewals_;
   claims::orphan_withdrawals<Orphan> orphans_;
