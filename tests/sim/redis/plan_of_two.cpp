@@ -68,9 +68,18 @@ void draw_changes(plan& p, dice& d) {
   }
 }
 
+// A WAIT lasts for an eighth of the op-timeout: what it takes to confirm a reply without trouble.
+// Where nothing confirms, an outage lasts for longer than its fault.
+void require_replicas(plan& p, int replicas) {
+  p.replicas = replicas;
+  const moment least = p.delay_max * (p.slow_share > 0 ? 400 : 40);
+  p.op_timeout = std::max(p.op_timeout, std::chrono::ceil<std::chrono::milliseconds>(least));
+  p.outage_timeout = {};
+}
+
 }  // namespace
 
-plan draw_of_two(std::uint64_t seed, const played_layout& l) {
+plan draw_of_two(std::uint64_t seed, const played_layout& l, int replicas) {
   constexpr trouble others[] = {trouble::pause,        trouble::crash,        trouble::cut,
                                 trouble::stall,        trouble::black_hole,   trouble::refuse,
                                 trouble::server_pause, trouble::script_flush, trouble::restart,
@@ -82,6 +91,7 @@ plan draw_of_two(std::uint64_t seed, const played_layout& l) {
   draw_long_use(p, d);
   draw_changes(p, d);
   draw_others(p, d, others);
+  if (replicas > 0) require_replicas(p, replicas);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, end_of(f) + 1ms);
   std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;

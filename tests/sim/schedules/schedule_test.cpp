@@ -100,6 +100,24 @@ TEST(sim_of_two_servers, keeps_its_promises_when_all_connections_are_cut_and_not
     }
 }
 
+// Replies count once the replica has confirmed them: no change of roles loses a grant.
+TEST(sim_of_two_servers, keeps_its_promises_with_a_replica_that_confirms_while_no_role_changes) {
+  for (const char* layout : {"string", "lua", "redisson", "redisson-fair", "redisson-rw"})
+    for (std::uint64_t seed = 1; seed <= share_of(50); ++seed) {
+      plan p = draw_of_two(seed, *layout_named(layout), 1);
+      p.faults.clear();
+      ASSERT_EQ(play_redis(p).complaint, "") << p.text();
+    }
+}
+
+TEST(sim_of_two_servers, keeps_its_promises_with_a_replica_that_confirms_when_roles_change) {
+  for (const char* layout : {"string", "lua", "redisson", "redisson-fair", "redisson-rw"})
+    for (std::uint64_t seed = 1; seed <= share_of(50); ++seed) {
+      const plan p = draw_of_two(seed, *layout_named(layout), 1);
+      ASSERT_EQ(play_redis(p).complaint, "") << p.text();
+    }
+}
+
 TEST(sim, without_trouble_all_promises_are_kept) { expect_all_well(1, 2000, flavour::calm); }
 
 TEST(sim, all_promises_are_kept_when_clients_crash) { expect_all_well(1, 2000, flavour::crashes); }
