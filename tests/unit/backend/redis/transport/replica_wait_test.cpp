@@ -144,6 +144,11 @@ TEST_F(redis_replica_wait, a_message_is_held_back_too) {
   net.received(1);
   confirm(1);
   EXPECT_EQ(heard.heard, "+ yours ");
+  net.reply(2, "*3\r\n" + bulk("message") + bulk("ch") + bulk("again"));
+  EXPECT_EQ(heard.heard, "+ yours ");
+  net.received(1);
+  confirm(1);
+  EXPECT_EQ(heard.heard, "+ yours again ");
   const std::lock_guard guard(reactor.mutex());
   over.reset();
 }
