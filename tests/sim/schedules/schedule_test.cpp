@@ -78,6 +78,20 @@ TEST(sim_of_two_servers, all_promises_are_kept_where_they_once_were_not) {
         << b.layout << ", seed " << b.seed;
 }
 
+TEST(sim_of_two_servers, all_promises_of_confirmed_replies_are_kept_where_they_once_were_not) {
+  struct broken {
+    std::uint64_t seed;
+    const char* layout = "string";
+  };
+  for (const broken& b : {
+           broken{12},             // the messages to waiters were held back without an end
+           broken{5, "redisson"},  // the same
+           broken{285},  // replicas confirmed what a master had answered before it was a replica
+       })
+    EXPECT_EQ(play_redis(draw_of_two(b.seed, *layout_named(b.layout), 1)).complaint, "")
+        << b.layout << ", seed " << b.seed;
+}
+
 // One change of roles, of which every connection shows the client all.
 plan with_one_plain_change(plan p) {
   bool is_first = true;

@@ -171,8 +171,7 @@ class transport final : private connection_owner,
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   base::event_queue&) override;
   void on_unsubscribed(std::string_view channel, time_point now, base::event_queue&) override;
-  // Messages are held back one by one: held_messages_.
-  bool holds_back(connection& c) noexcept override { return wait_ && &c != &messages_; }
+  bool holds_back(connection&) noexcept override;
   void on_held(connection& c, time_point now) override {
     &c == &renewals_ ? wait_->ask_by_alarm(now) : wait_->ask_at_once(now);
   }

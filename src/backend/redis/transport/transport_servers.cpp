@@ -273,6 +273,11 @@ bool transport::still_reigns(std::string_view replication, const reply_context& 
   return reigns;
 }
 
+// Messages are held back one by one.
+bool transport::holds_back(connection& c) noexcept {
+  return wait_ && (&c != &messages_ || base::planted(base::mutant::messages_held_as_replies));
+}
+
 bool transport::has_held() const noexcept {
   return commands_.has_held() || renewals_.has_held() || !held_messages_.empty();
 }
