@@ -87,8 +87,7 @@ void replica_wait::ask_by_alarm(time_point now) {
   reactor_.wake_by(now);
 }
 
-void replica_wait::on_refused(std::string_view error, const char* needed,
-                              const reply_context& c) {
+void replica_wait::on_refused(std::string_view error, const char* needed, const reply_context& c) {
   if (is_of_replica(error)) {
     line_.end({errc::unavailable, explain(error)}, c.now, c.events);
     return asker_.on_demoted(c.now, c.events);
