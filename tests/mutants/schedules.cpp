@@ -14,7 +14,8 @@ struct killer_seed {
   std::uint64_t seed;  // one that shows it, or one not far before
   std::string_view layout = "string";
   int servers = 1;
-  int masters = 0;  // of a cluster
+  int masters = 0;   // of a cluster
+  int replicas = 0;  // that have to confirm what counts
 };
 
 constexpr killer_seed seeds[] = {
@@ -74,6 +75,12 @@ constexpr killer_seed seeds[] = {
     {"silent_replica_believed", 1, "string", 2},
     {"push_of_another_server", 31, "string", 2},
     {"connections_left_behind", 31, "string", 2},
+    {"idle_wait_believed", 9, "string", 2, 0, 1},
+    {"lacking_replicas_ignored", 6, "string", 2, 0, 1},
+    {"replies_of_old_reign_believed", 285, "string", 2, 0, 1},
+    {"push_before_replicas", 14, "string", 2, 0, 1},
+    {"messages_held_as_replies", 1, "string", 2, 0, 1},
+    {"messages_held_as_replies", 5, "redisson", 2, 0, 1},
     {"delete_without_owner", 19, "lua"},
     {"renew_without_owner", 146, "lua"},
     {"lock_without_ttl", 1, "lua"},
@@ -166,14 +173,16 @@ constexpr killer_seed seeds[] = {
 
 std::optional<sim::playable> played_by(const killer_seed& k) {
   if (k.masters > 0) return sim::playable_of_cluster(k.layout, k.masters);
-  return k.servers == 2 ? sim::playable_of_two(k.layout) : sim::playable_named(k.layout);
+  return k.servers == 2 ? sim::playable_of_two(k.layout, k.replicas)
+                        : sim::playable_named(k.layout);
 }
 
 std::string name_of(const killer_seed& k) {
-  return (k.masters > 0    ? "schedules_of_cluster"
-          : k.servers == 2 ? "schedules_of_two"
-                           : "schedules") +
-         (k.layout == "string" ? std::string() : '_' + std::string(k.layout));
+  const std::string of = k.masters > 0    ? "schedules_of_cluster"
+                         : k.replicas > 0 ? "schedules_with_a_replica"
+                         : k.servers == 2 ? "schedules_of_two"
+                                          : "schedules";
+  return of + (k.layout == "string" ? std::string() : '_' + std::string(k.layout));
 }
 
 std::string survived_schedules(const killer_seed& k, const mutant& m) {
@@ -192,6 +201,7 @@ std::string survived_schedules(const killer_seed& k, const mutant& m) {
            " on finds it; `./dev sim --minutes 1 " +
            (k.masters > 0 ? "--cluster " + std::to_string(k.masters)
                           : "--servers " + std::to_string(k.servers)) +
+           (k.replicas > 0 ? " --replicas " + std::to_string(k.replicas) : std::string()) +
            " --layout " + std::string(k.layout) + " --mutant " + m.name + "` may find another seed";
   }
   const sim::result broken = play(seed, sim::recording::on);

@@ -103,8 +103,29 @@ class one_replica final : public redis::replicated_transport {
     send();
     net.reply(0, "+OK\r\n");
     net.received(1);
-    net.reply(1, ":0\r\n:0\r\n");
+    confirm(0);
     return a.take_log().empty() ? "" : "an answer counts that no replica has";
+  }
+  std::string believes_another_server() {
+    have_both();
+    net.close(0);
+    net.time.advance(0ms);
+    greet(2, "r2");
+    a.take_log();
+    send();
+    net.reply(2, "+OK\r\n");
+    confirm(1);
+    return a.take_log().empty() ? "" : "the replica of another server confirms an answer";
+  }
+  std::string believes_an_older_reign() {
+    have_both();
+    send();
+    net.reply(0, "+OK\r\n");
+    net.received(1);
+    confirm(1, "h2", "h1");
+    return a.take_log().find("=OK") == std::string::npos
+               ? ""
+               : "the replica of a later reign confirms an answer";
   }
   std::string believes_a_push() {
     have_both();
@@ -128,12 +149,16 @@ class one_replica final : public redis::replicated_transport {
 
 std::string wait_follows_a_command() { return one_replica().asks_behind_another_command(); }
 std::string an_answer_needs_replicas() { return one_replica().believes_without(); }
+std::string an_answer_needs_its_own_replicas() { return one_replica().believes_another_server(); }
+std::string an_answer_needs_one_reign() { return one_replica().believes_an_older_reign(); }
 std::string a_push_needs_replicas() { return one_replica().believes_a_push(); }
 
 constexpr scenario of_sentinels[] = {
     {mutant::preferred_replica_ignored, "redis", no_lagging_replica_is_preferred},
     {mutant::idle_wait_believed, "redis", wait_follows_a_command},
     {mutant::lacking_replicas_ignored, "redis", an_answer_needs_replicas},
+    {mutant::replica_of_another_server, "redis", an_answer_needs_its_own_replicas},
+    {mutant::replies_of_old_reign_believed, "redis", an_answer_needs_one_reign},
     {mutant::push_before_replicas, "redis", a_push_needs_replicas},
     {mutant::one_sentinel_suffices, "redis", one_sentinel_of_three_names_nobody},
     {mutant::heir_forgotten, "redis", an_heir_is_kept},

@@ -40,6 +40,19 @@ TEST_F(redis_replicas, every_kind_of_lock_is_granted_and_every_waiter_is_served)
   EXPECT_TRUE(waiter.served());
 }
 
+// Only a message tells the waiter before its connection counts as lost, after half an op-timeout.
+TEST_F(redis_replicas, a_waiter_is_notified_of_a_release) {
+  const auto c = client::open(master.url() + "?replicas=1&op-timeout=60s"),
+             other = client::open(master.url() + "?replicas=1&op-timeout=60s");
+  auto held = c.mutex("x").acquire();
+  waiting_thread waiter(other);
+  ASSERT_TRUE(eventually_queued(master, 1));
+  const auto released = std::chrono::steady_clock::now();
+  held.release();
+  EXPECT_TRUE(waiter.served());
+  EXPECT_LT(std::chrono::steady_clock::now() - released, 5s);
+}
+
 TEST_F(redis_replicas, without_the_replica_one_attempt_fails_and_names_the_lack) {
   const auto c = client::open(master.url() + "?replicas=1&op-timeout=2s");
   replica.stop();

@@ -37,6 +37,8 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
       (p.kill_forbidden || clock_leaps_ || p.has_two_servers_of_one_name() ? lease_max_ : 0ns);
   // The reply that grants, and the one that a grant is asked for by, may each be kept for a tick.
   if (p.parked_share > 0) idle_max_ += std::max<moment>(1s, 2 * p.tick);
+  // A reply waits for the question that is under way, and then for its own.
+  if (p.replicas > 0) free_max_ += p.delay_max * (slow ? 80 : 8);
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
   free_max_ += w.store->longest_pause();
@@ -161,6 +163,7 @@ void judge::begin_last_act() {
   const plan& p = world_.schedule;
   free_max_ = 100ms + p.delay_max * 8 + p.ttl / 20 + world_.store->longest_pause() +
               window_of_late_requests();
+  if (p.replicas > 0) free_max_ += p.delay_max * 8;
   const bool may_run_out = p.kill_forbidden || clock_leaps_;
   if (!may_run_out) idle_max_ = std::min(idle_max_, free_max_ + p.ttl);
   world_.excused.end_all();

@@ -81,7 +81,8 @@ struct plan;
 // at its word that it has lost one.
 // Of two servers behind one name the one counts that was promoted last, once the name has led to
 // it. Then the users of the other one may believe in their grants for the window that is stated in
-// docs/safety.md, and no longer; a client that was idle, from its next request on.
+// docs/safety.md, and no longer; a client that was idle, from its next request on. Where a replica
+// has to confirm what counts (replicas=), there is no such window.
 // With a primary and a replica of MariaDB, the server that was promoted last counts at once. Users
 // may believe in grants that it lacks for the time of a lease, and in locks of connections to the
 // former primary for the idle timeout (docs/mysql-locks.md). The former primary grants nothing.

@@ -37,7 +37,8 @@ void judge::judge_order(lock_state& l, const std::string& owner_before, const pi
   const auto mine = std::find(before.begin(), before.end(), l.owner);
   // One that was taken for lost, and removed, had its place before; of two servers behind one name
   // it may have had one at the other.
-  const bool had_place = l.queued_at.contains(l.owner) || moved_until_ > 0ns;
+  const bool had_other = moved_until_ > 0ns || world_.schedule.replicas > 0;
+  const bool had_place = l.queued_at.contains(l.owner) || had_other;
   if (mine == before.end() && had_place) return;
   for (auto other = before.begin(); other != mine; ++other)
     if (std::find(line.begin(), line.end(), *other) != line.end())

@@ -204,9 +204,10 @@ void judge::wrote(int lock, const std::string& claim, std::int64_t token, bool i
   const std::string_view owner = now_owner(l);
   if (is_admitted || l.counted_anew > 0 || l.owners.empty()) return;
   const ownership& last = l.owners.back();
-  // Each of two servers behind one name counts by itself.
-  const bool is_judged =
-      !world_.schedule.has_two_servers_of_one_name() && world_.time.now() >= last.judged_from;
+  // Each of two servers behind one name counts by itself, where no replica confirms what counts.
+  const plan& p = world_.schedule;
+  const bool is_one_count = !p.has_two_servers_of_one_name() || p.replicas > 0;
+  const bool is_judged = is_one_count && world_.time.now() >= last.judged_from;
   const bool has_it = view_->kind_of(owner) == owner_is::claim && view_->claim_in(owner) == claim;
   // Its next turn may have written already.
   if (is_judged && has_it && last.claim == claim && last.token == token)

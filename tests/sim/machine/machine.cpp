@@ -181,13 +181,17 @@ bool machine::needs_messages() const {
 }
 
 bool machine::is_connected() const {
-  bool listened = false, listens = false, asks = false;
+  bool listened = false, listens = false, asks = false, confirms = false;
   const bool needs_each = world_.store->needs_each_connection();
   bool awaits_one = false;  // the server has refused a connection, and the client repeats it
   for (const auto& p : pipes_) {
     if (p->is_for_renewals()) continue;
     if (p->is_opening()) return false;
     const bool is_sound = p->is_sound();
+    if (p->use().confirms) {
+      confirms |= is_sound;
+      continue;
+    }
     if (p->alive() && !is_sound && needs_each) return false;
     (p->use().listens ? listens : asks) |= is_sound;
     listened |= p->use().listens;
@@ -196,6 +200,7 @@ bool machine::is_connected() const {
     const bool is_in_use = is_sound && (p->use().asks || needs_each);
     awaits_one = was_refused || (awaits_one && !is_in_use);
   }
+  if (world_.schedule.replicas > 0 && !confirms) return false;
   // Where the name may have moved, nothing is acquired until a lost connection is replaced.
   const bool may_have_moved = world_.schedule.has_two_servers_of_one_name() && !needs_each;
   if (may_have_moved && awaits_renewals()) return false;

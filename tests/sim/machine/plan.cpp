@@ -121,6 +121,7 @@ std::string plan::text() const {
                            std::to_string(tick.count()) + " ms"
                      : "")
       << (tick == 0ms && servers > 1 ? ", " + std::to_string(servers) + " servers" : "")
+      << (replicas > 0 ? ", replicas=" + std::to_string(replicas) : "")
       << (masters > 0 ? ", cluster of " + std::to_string(masters) + " masters" : "")
       << (attaches_to_leader ? ", attach=leader" : "")
       << (knows_one_server ? ", a server for each client" : "")

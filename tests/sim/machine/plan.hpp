@@ -122,6 +122,7 @@ struct plan {
   std::chrono::milliseconds outage_timeout{};  // zero: none
   bool kill_forbidden = false;
   int servers = 1;                   // of an ensemble, behind one name, or of a Redlock
+  int replicas = 0;                  // of two servers of Redis: have to confirm what counts
   int masters = 0;                   // of a cluster; 0: there is none
   int observers = 0;                 // of an ensemble, the last ones of its servers
   std::chrono::milliseconds tick{};  // of its servers

@@ -30,6 +30,7 @@ struct order {
   const mutants::mutant* mutant = nullptr;
   std::optional<playable> layout = playable_named({});
   int servers = 0;  // 0: as many as the layout has by itself
+  int replicas = 0;
   int masters = 0;  // of a cluster; 0: there is none
   bool lists = false, each = false, of_memory = false, keeps_going = false;
   bool plays_all = false, of_mutexes = false;
@@ -50,6 +51,7 @@ int explain_usage() {
          "       ./dev sim --servers 2 ...                          Redis behind one name, with\n"
          "                failovers, or MariaDB with a replica that is promoted; with --layout\n"
          "                redlock, 3 to 9 masters (3)\n"
+         "       ./dev sim --servers 2 --replicas 1 ...             Redis with replicas=1\n"
          "       ./dev sim --cluster N ...                          Redis Cluster of 2 or 3 "
          "masters,\n"
          "                whose slots move; layout string only\n"
@@ -62,11 +64,12 @@ int explain_usage() {
   return 64;
 }
 
-std::optional<playable> with_servers(const playable& l, int servers) {
+std::optional<playable> with_servers(const playable& l, int servers, int replicas) {
+  if (replicas < 0 || replicas > (servers == 2 ? 1 : 0)) return std::nullopt;
   if (l.name == "redlock" && servers >= 3 && servers <= masters_max)
     return playable_redlock(servers);
   if (l.name == "redlock" || servers > 2) return std::nullopt;
-  return servers == 2 ? playable_of_two(l.name) : l;
+  return servers == 2 ? playable_of_two(l.name, replicas) : l;
 }
 
 std::optional<order> read(int argc, char** argv) {
@@ -95,6 +98,8 @@ std::optional<order> read(int argc, char** argv) {
       out.digest = std::strtoull(argv[i], &end, 10);
     } else if (option == "--servers") {
       out.servers = static_cast<int>(std::strtol(argv[i], &end, 10));
+    } else if (option == "--replicas") {
+      out.replicas = static_cast<int>(std::strtol(argv[i], &end, 10));
     } else if (option == "--cluster") {
       out.masters = static_cast<int>(std::strtol(argv[i], &end, 10));
     } else if (option == "--layout") {
@@ -111,7 +116,8 @@ std::optional<order> read(int argc, char** argv) {
     }
     if (end == argv[i] || *end != '\0') return std::nullopt;
   }
-  if (out.servers > 0) out.layout = with_servers(*out.layout, out.servers);
+  if (out.servers > 0 || out.replicas != 0)
+    out.layout = with_servers(*out.layout, out.servers, out.replicas);
   if (out.layout && out.masters != 0)
     out.layout = playable_of_cluster(out.layout->name, out.masters);
   if (!out.layout) return std::nullopt;
@@ -224,6 +230,7 @@ int search(const order& o) {
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "replay: ./dev sim "
             << (is_usual_number ? "" : "--servers " + std::to_string(o.layout->servers) + ' ')
+            << (o.replicas > 0 ? "--replicas " + std::to_string(o.replicas) + ' ' : "")
             << (o.masters == 0 ? "" : "--cluster " + std::to_string(o.masters) + ' ')
             << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ')
             << (o.of_mutexes ? "--kind mutex " : "") << "--seed " << found->whole.seed << '\n';

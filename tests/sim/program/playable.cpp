@@ -41,9 +41,9 @@ std::optional<playable> playable_named(std::string_view layout) {
   return std::nullopt;
 }
 
-std::optional<playable> playable_of_two(std::string_view layout) {
+std::optional<playable> playable_of_two(std::string_view layout, int replicas) {
 #ifdef HOLDFAST_WITH_MYSQL
-  if (const played_strategy* const s = strategy_named(layout))
+  if (const played_strategy* const s = strategy_named(layout); s && replicas == 0)
     return playable{.name = std::string(s->name),
                     .draw = [s](std::uint64_t seed) { return draw_of_two(seed, *s); },
                     .play = play_mysql,
@@ -53,10 +53,12 @@ std::optional<playable> playable_of_two(std::string_view layout) {
   const played_layout* const l = layout_named(layout);
   if (!l) return std::nullopt;
   return playable{.name = std::string(l->name),
-                  .draw = [l](std::uint64_t seed) { return draw_of_two(seed, *l); },
+                  .draw =
+                      [l, replicas](std::uint64_t seed) { return draw_of_two(seed, *l, replicas); },
                   .play = play_redis,
                   .is_usual = l->is_usual(),
-                  .servers = 2};
+                  .servers = 2,
+                  .replicas = replicas};
 }
 
 std::optional<playable> playable_of_cluster(std::string_view layout, int masters) {
@@ -84,7 +86,9 @@ std::vector<playable> all_playable() {
   std::vector<playable> out;
   const auto add = [&](std::string_view name) { out.push_back(*playable_named(name)); };
   for (const std::string_view name : played_layouts()) add(name);
-  for (const std::string_view name : played_layouts()) out.push_back(*playable_of_two(name));
+  for (const int replicas : {0, 1})
+    for (const std::string_view name : played_layouts())
+      out.push_back(*playable_of_two(name, replicas));
   out.push_back(*playable_of_cluster({}, usual_cluster));
   add("redlock");
 #ifdef HOLDFAST_WITH_MYSQL
@@ -98,7 +102,8 @@ std::vector<playable> all_playable() {
 }
 
 std::string title_of(const playable& l) {
-  return l.name + (l.servers == 2 ? ", 2 servers" : l.masters > 0 ? ", cluster" : "");
+  const std::string replicas = l.replicas > 0 ? ", replicas=" + std::to_string(l.replicas) : "";
+  return l.name + replicas + (l.servers == 2 ? ", 2 servers" : l.masters > 0 ? ", cluster" : "");
 }
 
 std::string playable_layouts() {

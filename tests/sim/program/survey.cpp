@@ -44,7 +44,7 @@ class rule_lists {
   std::vector<rule_set> all_;
 };
 
-constexpr const char* row_form = "%-10s %-24s %7s %12s %14s %8s %11s  %s\n";
+constexpr const char* row_form = "%-10s %-36s %7s %12s %14s %8s %11s  %s\n";
 
 void print_row(const std::string& backend, const std::string& layout, const progress& p,
                double minutes, std::uint64_t violations, char rules) {

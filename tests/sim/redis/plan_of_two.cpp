@@ -43,7 +43,8 @@ moment end_of(const fault& f) {
 }
 
 // One after the other: each goes on when the one before is over, and the servers replicate again.
-void draw_changes(plan& p, dice& d) {
+// Returns when all of them are over.
+moment draw_changes(plan& p, dice& d) {
   moment at = d.between(0ns, p.ttl * 2);
   for (int n = d.between(1, 4); n > 0; --n) {
     fault f = d.chance(0.6) ? some_promotion(p, d) : some_failover(p, d);
@@ -66,11 +67,38 @@ void draw_changes(plan& p, dice& d) {
     p.faults.push_back(f);
     at = std::max(at, end_of(f));
   }
+  return at;
+}
+
+// What the old master has alone is lost when it becomes a replica. It is the master again before a
+// client that is connected to it sends another request.
+void draw_return(plan& p, dice& d, moment at) {
+  fault f;
+  f.what = trouble::promoted;
+  f.at = at;
+  f.lost = d.between(1ms, p.ttl / 2);
+  f.lasts = d.between(1ms, p.ttl / 2);
+  p.faults.push_back(f);
+  const moment demoted = at + f.lost + f.lasts;
+  f = fault{};
+  f.what = trouble::failed_over;
+  f.at = demoted + d.between(1ms, 100ms);
+  f.lasts = 1ms;
+  p.faults.push_back(f);
+}
+
+// A WAIT lasts for an eighth of the op-timeout: what it takes to confirm a reply without trouble.
+// Where nothing confirms, an outage lasts for longer than its fault.
+void require_replicas(plan& p, int replicas) {
+  p.replicas = replicas;
+  const moment least = p.delay_max * (p.slow_share > 0 ? 400 : 40);
+  p.op_timeout = std::max(p.op_timeout, std::chrono::ceil<std::chrono::milliseconds>(least));
+  p.outage_timeout = {};
 }
 
 }  // namespace
 
-plan draw_of_two(std::uint64_t seed, const played_layout& l) {
+plan draw_of_two(std::uint64_t seed, const played_layout& l, int replicas) {
   constexpr trouble others[] = {trouble::pause,        trouble::crash,        trouble::cut,
                                 trouble::stall,        trouble::black_hole,   trouble::refuse,
                                 trouble::server_pause, trouble::script_flush, trouble::restart,
@@ -80,8 +108,10 @@ plan draw_of_two(std::uint64_t seed, const played_layout& l) {
   p.servers = 2;
   draw_long_ttl(p, d);
   draw_long_use(p, d);
-  draw_changes(p, d);
+  const moment changed = draw_changes(p, d);
   draw_others(p, d, others);
+  if (replicas > 0) require_replicas(p, replicas);
+  if (replicas > 0 && d.chance(0.4)) draw_return(p, d, changed);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, end_of(f) + 1ms);
   std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;

@@ -19,7 +19,14 @@ moment pause_after(moment in_vain) {
 }  // namespace
 
 redis_roles::redis_roles(world& w, model_redis::wall_clock clock)
-    : world_(w), pair_(std::move(clock), [this] { on_effects(); }) {}
+    : world_(w),
+      pair_(
+          std::move(clock), [this] { on_effects(); },
+          [this](int server, std::chrono::milliseconds limit) {
+            world_.later(limit, [this, server] { answer_waits(server); });
+          }) {}
+
+bool redis_roles::awaits_replicas() const { return world_.schedule.replicas > 0; }
 
 // By the name, or by the address of one server.
 int redis_roles::connect(peer& p, const std::string& host) {
@@ -43,8 +50,34 @@ bool redis_roles::is_connected(int connection) const {
 
 void redis_roles::on_effects() {
   world_.later(world_.delay(), [this] {
-    if (!stands_) world_.change_server([this] { pair_.deliver_next(); });
+    if (stands_) return;
+    world_.change_server([this] { pair_.deliver_next(); });
+    const auto replica = pair_.replica();
+    if (!awaits_replicas() || !replica) return;
+    world_.later(world_.delay(), [this, master = 1 - *replica, number = pair_.delivered()] {
+      confirm(master, number);
+    });
   });
+}
+
+moment redis_roles::goes_on_at(int server) const {
+  return std::max(world_.server_stands_until(), stand_until_[server]);
+}
+
+// A master that is stopped reads it when it goes on.
+void redis_roles::confirm(int master, std::int64_t number) {
+  if (stands_) return;
+  const moment from = goes_on_at(master);
+  if (world_.time.now() < from)
+    return world_.time.at(from, [this, master, number] { confirm(master, number); });
+  world_.change_server([&] { pair_.confirm(master, number); });
+}
+
+void redis_roles::answer_waits(int server) {
+  const moment from = goes_on_at(server);
+  if (world_.time.now() < from)
+    return world_.time.at(from, [this, server] { answer_waits(server); });
+  world_.change_server([&] { pair_.answer_waits(server); });
 }
 
 void redis_roles::happen(const fault& f) {
@@ -82,14 +115,18 @@ void redis_roles::promote(const fault& f) {
       pair_.promote(to, std::exchange(stands_, false));
       // A client that has not noticed the failover before is still at this server.
       if (std::exchange(was_swapped_, false) && named_ != to)
-        world_.watch->moved(window(fault::share::none));
+        believe_for(window(fault::share::none));
       was_taken_back_ = false;
       begin_reign(to);
       is_reached_ = world_.has_connection_to(to);
       look_who_leads(cuts);
     });
   });
-  world_.later(first + std::max(f.lasts, f.name_follows + 1ms), [this, to = *to] {
+  const moment lasts = first + std::max(f.lasts, f.name_follows + 1ms);
+  // Until then no replica confirms anything; clients repeat a WAIT that was in vain after 100 ms.
+  if (awaits_replicas())
+    excuse_clients(world_.time.now() + lasts + 250ms + world_.time_to_reach(), true);
+  world_.later(lasts, [this, to = *to] {
     is_busy_ = false;
     if (!world_.is_healed()) demote(1 - to);
   });
@@ -180,11 +217,16 @@ void redis_roles::look_who_leads(fault::share cuts) {
   const bool wrote_more = pair_.at(leading_).replication_offset() != written_;
   is_lossy_ = is_lossy_ || (wrote_more && !was_swapped_);
   const moment ahead = named_ == newest_ ? 0ns : named_from_ - world_.time.now();
-  world_.watch->moved(std::max<moment>(ahead, 0ns) + window(cuts));
+  believe_for(std::max<moment>(ahead, 0ns) + window(cuts));
   leading_ = newest_;
   excuse_clients(world_.time.now(), true);
   excuse_those_left_at(newest_);
   if (is_lossy_) on_loss();
+}
+
+// Not at all where a grant counts once the replica has it: docs/sentinel.md.
+void redis_roles::believe_for(moment window) {
+  if (!awaits_replicas()) world_.watch->moved(window);
 }
 
 // A client that has been at this server since it led before sees nothing of the leases that have
@@ -219,7 +261,7 @@ moment redis_roles::window(fault::share cuts) const {
   return are_all_cut ? reaches : reaches + probes;
 }
 
-// The old master may go on as one for ever.
+// The old master may go on as one for ever, unless clients need a replica.
 void redis_roles::heal() {
   world_.change_server([this] {
     stands_ = false;
@@ -227,7 +269,9 @@ void redis_roles::heal() {
     pair_.deliver_all();
     named_ = newest_;
     look_who_leads(fault::share::none);
-    if (world_.chance.chance(0.7)) pair_.follow(1 - newest_);
+    const bool follows = world_.chance.chance(0.7);
+    if (follows || awaits_replicas()) pair_.follow(1 - newest_);
+    if (const auto to = pair_.replica()) pair_.confirm(1 - *to, pair_.delivered());
   });
 }
 

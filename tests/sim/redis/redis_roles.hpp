@@ -1,6 +1,7 @@
 // Two Redis servers behind the simulated name: which one is the master, where the name leads, and
 // how both change.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -36,6 +37,12 @@ class redis_roles {
 
  private:
   void on_effects();
+  // The replica has told its master so much of what it has.
+  void confirm(int master, std::int64_t number);
+  void answer_waits(int server);
+  moment goes_on_at(int server) const;
+  bool awaits_replicas() const;     // clients, before anything counts
+  void believe_for(moment window);  // in grants of the server that led before
   void change_id(int server);
   void promote(const fault&);
   void fail_over(const fault&);

@@ -29,7 +29,8 @@ redis_store::redis_store(world& w)
   if (w.schedule.servers > 1) {
     roles_ = std::make_unique<redis_roles>(w, [this] { return wall(); });
     roles_->on_loss = [this] {
-      if (layout_.only_counts) world_.watch->forget_numbers();
+      // A number that counts is known to the replica.
+      if (layout_.only_counts && world_.schedule.replicas == 0) world_.watch->forget_numbers();
       world_.watch->excuse_old_queues();
     };
   }
@@ -80,8 +81,11 @@ moment redis_store::recovery_max() const {
 
 std::string redis_store::url(int) const {
   if (masters_) return "redis+cluster://" + masters_->hosts() + '?';
-  return "redis://sim:1?" +
-         (layout_.is_usual() ? std::string() : "layout=" + std::string(layout_.name) + '&');
+  std::string out = "redis://sim:1?";
+  if (!layout_.is_usual()) out += "layout=" + std::string(layout_.name) + '&';
+  const int replicas = world_.schedule.replicas;
+  if (replicas > 0) out += "replicas=" + std::to_string(replicas) + '&';
+  return out;
 }
 
 std::string redis_store::name_of_client(int machine) const {
@@ -104,6 +108,7 @@ std::chrono::microseconds redis_store::wall() const {
 
 // Of its greeting, and of what follows that.
 void redis_store::learn(std::string_view bytes, connection_use& use) const {
+  use.confirms = use.confirms || bytes.find("\r\nholdfast-replicas\r\n") != bytes.npos;
   use.asks = bytes.find("\r\nMULTI\r\n") != bytes.npos || bytes.find("\r\nEVAL") != bytes.npos;
   if (!layout_.is_usual()) {
     use.listens = bytes.find("\r\nSUBSCRIBE\r\n") != bytes.npos;

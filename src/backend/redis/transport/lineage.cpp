@@ -154,9 +154,13 @@ lineage::action lineage::judge_probe(const server_identity& s, bool is_named) {
   return judge_follower(s, known.value_or(false), strange_probes_, is_named ? 1 : probes_max);
 }
 
+lineage::action lineage::judge_own(const server_identity& own) {
+  int strange = 0;  // the strangers in a row are counted by their lanes and probes
+  return judge_follower(own, true, strange, probes_max);
+}
+
 lineage::action lineage::judge_again(const server_identity& own, const server_identity& stranger) {
-  int strange = 0;  // the strangers in a row are counted by their probes
-  if (judge_follower(own, true, strange, probes_max) == action::move) return action::move;
+  if (judge_own(own) == action::move) return action::move;
   const bool follows = follows_leader(stranger) && !is_replaced(stranger);
   return follows ? action::move : action::retry;
 }

@@ -53,6 +53,8 @@ class lineage {
   action judge_lane(const server_identity&);      // of messages or of renewals
   // `is_named`: by a majority of sentinels, so that a stranger need not be met again and again.
   action judge_probe(const server_identity&, bool is_named = false);
+  // The commands' server as it is now.
+  action judge_own(const server_identity&);
   // `own`: the commands' server as it is now, requested because a probe has met the stranger. It
   // may have drawn a new name meanwhile, or have become a replica.
   action judge_again(const server_identity& own, const server_identity& stranger);

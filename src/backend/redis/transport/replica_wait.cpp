@@ -19,6 +19,10 @@ namespace {
 constexpr std::string_view waiting_channel = "hf:wait";  // nobody listens to it
 constexpr duration pause = 100ms;  // after an answer that came at once and did not suffice
 constexpr const char* not_that_of_commands = "it is not the server that commands go to";
+constexpr const char* reigns_anew = "the server was a replica meanwhile";
+constexpr const char* needs_info = "replicas= needs the right to INFO, by which the connections of "
+                                   "a client are known to be to the same server";
+constexpr const char* needs_wait = "replicas= needs WAIT, and PUBLISH to the channel hf:wait";
 
 }  // namespace
 
@@ -36,11 +40,8 @@ std::shared_ptr<io::attached_stream> replica_wait::connect(connection& c, failur
 }
 
 bool replica_wait::accepts(connection& c, failure& why, time_point, event_queue&) {
-  why =
-      c.server().is_known()
-          ? failure{errc::unavailable, not_that_of_commands}
-          : failure{errc::refused, "replicas= needs the right to INFO, by which the connections of "
-                                   "a client are known to be to the same server"};
+  why = c.server().is_known() ? failure{errc::unavailable, not_that_of_commands}
+                              : failure{errc::refused, needs_info};
   return c.server().is_known() && asker_.is_commands_server(c.server());
 }
 
@@ -71,7 +72,9 @@ void replica_wait::ask(time_point now) {
     ++replies;
   }
   append_command(out, "WAIT", static_cast<std::int64_t>(count_), in_ms(endpoint_.op_timeout / 8));
-  line_.expect(reply_, replies, now, attended::in_background);
+  line_.expect(count_reply_, replies, now, attended::in_background);
+  append_command(out, "INFO", "replication");
+  line_.expect(history_reply_, 1, now, attended::in_background);
 }
 
 void replica_wait::ask_at_once(time_point now) {
@@ -84,32 +87,38 @@ void replica_wait::ask_by_alarm(time_point now) {
   reactor_.wake_by(now);
 }
 
-void replica_wait::on_counted(const value& v, const reply_context& c) {
-  is_asking_ = false;
-  const std::string_view error = c.aborted.empty() ? v.text() : c.aborted;
-  if (!error.empty()) {
-    if (is_of_replica(error)) {
-      line_.end({errc::unavailable, explain(error)}, c.now, c.events);
-      return asker_.on_demoted(c.now, c.events);
-    }
-    const error_meaning* const m = meaning_of(error);
-    if (m && m->is_passing) return line_.end({m->why, explain(error)}, c.now, c.events);
-    return line_.refuse({errc::refused,
-                         "replicas= needs WAIT, and PUBLISH to the channel hf:wait: " +
-                             explain(error)},
-                        c.now, c.events);
+void replica_wait::on_refused(std::string_view error, const char* needed, const reply_context& c) {
+  if (is_of_replica(error)) {
+    line_.end({errc::unavailable, explain(error)}, c.now, c.events);
+    return asker_.on_demoted(c.now, c.events);
   }
-  if (!asker_.is_commands_server(line_.server()))
+  const error_meaning* const m = meaning_of(error);
+  if (m && m->is_passing) return line_.end({m->why, explain(error)}, c.now, c.events);
+  line_.refuse({errc::refused, std::string(needed) + ": " + explain(error)}, c.now, c.events);
+}
+
+void replica_wait::on_counted(const value& v, const reply_context& c) {
+  const std::string_view error = c.aborted.empty() ? v.text() : c.aborted;
+  if (!error.empty()) return on_refused(error, needs_wait, c);
+  confirmed_by_ = v.integer();
+}
+
+void replica_wait::on_told_history(const value& v, const reply_context& c) {
+  is_asking_ = false;
+  if (v.is(value::kind::error)) return on_refused(v.text(), needs_info, c);
+  if (!asker_.is_commands_server(line_.server()) && !planted(mutant::replica_of_another_server))
     return line_.end({errc::unavailable, not_that_of_commands}, c.now, c.events);
+  if (!asker_.still_reigns(v.text(), c))
+    return line_.end({errc::unavailable, reigns_anew}, c.now, c.events);
   is_answered_ = true;
-  if (v.integer() >= static_cast<std::int64_t>(count_) ||
+  if (confirmed_by_ >= static_cast<std::int64_t>(count_) ||
       planted(mutant::lacking_replicas_ignored)) {
     asker_.on_covered(c.now, c.events);
     if (asker_.has_held()) ask_at_once(c.now);
     return;
   }
   if (!asker_.has_held()) return;
-  asker_.on_lacking(std::to_string(v.integer()) + " of the " + std::to_string(count_) +
+  asker_.on_lacking(std::to_string(confirmed_by_) + " of the " + std::to_string(count_) +
                         " replicas that replicas= requires have confirmed what the server wrote; "
                         "check that they are connected to it and keep up",
                     c.now);

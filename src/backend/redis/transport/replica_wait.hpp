@@ -4,12 +4,17 @@
 // was received before. On a connection that was idle it would cover nothing; after a command that
 // replicas do not get it covers nothing either in Valkey, while in Redis any command will do.
 //
+// INFO comes after WAIT. A server that was a replica meanwhile, and is the master again, has other
+// data and a new replication id: its replicas confirm nothing that it answered before.
+//
 // Source: Redis' documentation of WAIT. It is no consensus: a replica that has confirmed keeps what
 // it has if it is promoted, but another one may be promoted in its place.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "backend/redis/transport/side_connection_owner.hpp"
 
@@ -22,6 +27,8 @@ class replica_wait final : private side_connection_owner {
     virtual bool has_commands_server() const noexcept = 0;
     virtual base::address reached() const = 0;  // by them
     virtual bool is_commands_server(const server_identity&) const = 0;
+    // Whether that server has been the master since then, by its INFO replication.
+    virtual bool still_reigns(std::string_view replication, const reply_context&) = 0;
     virtual bool has_held() const noexcept = 0;  // replies that nothing has covered yet
     virtual void on_asked() = 0;                 // about all that is held now
     virtual void on_covered(time_point now, base::event_queue&) = 0;
@@ -61,13 +68,18 @@ class replica_wait final : private side_connection_owner {
 
   void ask(time_point now);
   void on_counted(const value&, const reply_context&);
+  void on_told_history(const value&, const reply_context&);
+  void on_refused(std::string_view error, const char* needed, const reply_context&);
 
   const endpoint& endpoint_;
   asker& asker_;
   connection line_;
-  reply_function reply_{std::bind_front(&replica_wait::on_counted, this),
-                        [this] { is_asking_ = false; }};
-  std::size_t count_ = 1;
+  reply_function count_reply_{std::bind_front(&replica_wait::on_counted, this),
+                              [this] { is_asking_ = false; }};
+  reply_function history_reply_{std::bind_front(&replica_wait::on_told_history, this),
+                                [this] { is_asking_ = false; }};
+  std::size_t count_ = 1;          // of replicas that have to confirm
+  std::int64_t confirmed_by_ = 0;  // at the last WAIT
   bool is_asking_ = false, is_answered_ = false;
   time_point ask_again_ = base::never;
 };

@@ -171,7 +171,7 @@ class transport final : private connection_owner,
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   base::event_queue&) override;
   void on_unsubscribed(std::string_view channel, time_point now, base::event_queue&) override;
-  bool holds_back(connection&) noexcept override { return wait_ != nullptr; }
+  bool holds_back(connection&) noexcept override;
   void on_held(connection& c, time_point now) override {
     &c == &renewals_ ? wait_->ask_by_alarm(now) : wait_->ask_at_once(now);
   }
@@ -188,6 +188,7 @@ class transport final : private connection_owner,
   bool has_commands_server() const noexcept override { return commands_.is_ready(); }
   base::address reached() const override;
   bool is_commands_server(const server_identity&) const override;
+  bool still_reigns(std::string_view replication, const reply_context&) override;
   bool has_held() const noexcept override;
   void on_asked() override;
   void on_covered(time_point now, base::event_queue&) override;
@@ -219,6 +220,8 @@ class transport final : private connection_owner,
   void leave(const char* why, time_point now, base::event_queue&);
   void ask_again(const server_identity& stranger, time_point now);
   void on_told_again(const value&, const reply_context&);
+  // The commands' server, by its INFO replication.
+  server_identity leader_now(std::string_view replication, const reply_context&) const;
   void plan_probe(time_point last);
   void probe_if_due(time_point now);
   void on_probed(const server_identity&, time_point now, base::event_queue&);

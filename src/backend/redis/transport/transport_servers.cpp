@@ -23,6 +23,7 @@ constexpr const char* without_history =
     "the master that the sentinels name does not have the data of the previous one; the replicas "
     "of the previous one are checked first";
 constexpr const char* leads_on = "the name now resolves to another server";
+constexpr const char* was_replica = "the server was a replica meanwhile";
 
 }  // namespace
 
@@ -222,12 +223,17 @@ void transport::ask_again(const server_identity& stranger, time_point now) {
 
 void transport::on_told_again(const value& v, const reply_context& c) {
   if (!v.is(value::kind::text)) return;
-  server_identity own = lineage_.leader();
-  own.replicas.clear();
-  own.asked_at = c.sent;
-  own.told_at = c.now;
-  read_replication(v.text(), own);
-  if (lineage_.judge_again(own, stranger_) == action::move) leave(leads_on, c.now, c.events);
+  const action next = lineage_.judge_again(leader_now(v.text(), c), stranger_);
+  if (next == action::move) leave(leads_on, c.now, c.events);
+}
+
+server_identity transport::leader_now(std::string_view replication, const reply_context& c) const {
+  server_identity out = lineage_.leader();
+  out.replicas.clear();
+  out.asked_at = c.sent;
+  out.told_at = c.now;
+  read_replication(replication, out);
+  return out;
 }
 
 // While nothing is held or awaited, nobody asks: the first use after that is asked about soon.
@@ -257,6 +263,19 @@ void transport::note_replicas(std::size_t count) noexcept {
 
 bool transport::is_commands_server(const server_identity& s) const {
   return commands_.is_ready() && s.is_same_process(lineage_.leader());
+}
+
+// Else all connections are made anew, and each lease is confirmed.
+bool transport::still_reigns(std::string_view replication, const reply_context& c) {
+  const bool reigns = lineage_.judge_own(leader_now(replication, c)) != action::move ||
+                      base::planted(base::mutant::replies_of_old_reign_believed);
+  if (!reigns) leave(was_replica, c.now, c.events);
+  return reigns;
+}
+
+// Messages are held back one by one.
+bool transport::holds_back(connection& c) noexcept {
+  return wait_ && (&c != &messages_ || base::planted(base::mutant::messages_held_as_replies));
 }
 
 bool transport::has_held() const noexcept {

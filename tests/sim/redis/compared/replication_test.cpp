@@ -131,7 +131,7 @@ struct sim_replication : testing::Test {
                      return std::chrono::floor<std::chrono::microseconds>(
                          std::chrono::system_clock::now().time_since_epoch());
                    },
-                   [] {}};
+                   [] {}, [](int, std::chrono::milliseconds) {}};
   shown_info real_text, model_text;
 };
 
@@ -244,6 +244,33 @@ TEST_F(sim_replication, messages_of_holdfasts_own_scripts_reach_the_replica_in_t
     const std::string modelled = std::exchange(listener.end.got, {});
     ASSERT_TRUE(same_but_for_times(heard, modelled)) << seed << '\n' << heard << '\n' << modelled;
   }
+}
+
+TEST_F(sim_replication, wait_counts_replicas_that_have_what_its_own_connection_has_sent) {
+  expect_same_reports("the first replica's attachment");
+  both_ends writer(*real[0], model.at(0)), idle(*real[0], model.at(0));
+  const auto confirm = [&] {
+    model.deliver_all();
+    model.confirm(0, model.delivered());
+  };
+  writer.send({{"SET", "a", "v"}, {"WAIT", "1", "10000"}, {"ECHO", "behind it"}});
+  confirm();
+  writer.expect_same("behind it\r\n");
+  real[1]->stop();
+  writer.send({{"SET", "a", "w"}, {"WAIT", "1", "100"}});
+  const std::string answered = writer.real.read_until(":0\r\n");
+  EXPECT_EQ(writer.end.got, "+OK\r\n");
+  for (int i = 0; i < 100 && writer.end.got == "+OK\r\n"; ++i) {
+    std::this_thread::sleep_for(10ms);
+    model.answer_waits(0);
+  }
+  EXPECT_EQ(std::exchange(writer.end.got, {}), answered);
+  idle.send({{"WAIT", "1", "100"}});
+  idle.expect_same(":1\r\n");
+  real[1]->go_on();
+  writer.send({{"PUBLISH", "c", "1"}, {"WAIT", "1", "10000"}});
+  confirm();
+  writer.expect_same(":1\r\n");
 }
 
 TEST_F(sim_replication, writes_wait_for_the_end_of_a_failover_and_no_connection_is_closed) {

@@ -58,6 +58,7 @@ void server::deliver_all() {
 
 // Replicated or passed on in a cluster, and counted only here.
 long long server::publish(std::string_view channel, std::string_view message) {
+  has_published_ = has_published_ || !readonly;
   if (to_replica) published_.emplace_back(channel, message);
   if (cluster) cluster->pass_on(*this, channel, message);
   return send_to_subscribers(channel, message);

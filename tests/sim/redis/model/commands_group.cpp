@@ -22,6 +22,7 @@ void run_exec(call& c) {
   if (abort) return c.out.error("EXECABORT Transaction discarded because of previous errors.");
   c.out.array(group.size());
   std::vector<std::string_view> argv;
+  c.by.runs_group = true;
   for (const auto& one : group) {
     if (c.on.runs_commands_of_multi) {
       c.by.out += one.argv.front();  // what it has answered already
@@ -30,6 +31,7 @@ void run_exec(call& c) {
     argv.assign(one.argv.begin(), one.argv.end());
     c.on.run(c.by, *one.what, argv);
   }
+  c.by.runs_group = false;
 }
 
 void run_discard(call& c) {

@@ -1,5 +1,6 @@
 // Commands about the server as a whole.
 #include <array>
+#include <chrono>
 #include <string>
 
 #include "tests/sim/redis/model/command_list.hpp"
@@ -117,7 +118,13 @@ void run_wait(call& c) {
   if (!replicas) return c.out.error(not_an_integer);
   if (!timeout) return c.out.error("ERR timeout is not an integer or out of range");
   if (*timeout < 0) return c.out.error("ERR timeout is negative");
-  c.out.integer(0);
+  const long long count = c.on.replicas_with(c.by.sent);
+  const bool may_wait = c.on.on_wait && !c.by.in_multi && !c.by.runs_group;
+  if (count >= *replicas || !may_wait) return c.out.integer(count);
+  const std::chrono::milliseconds limit(*timeout);
+  const auto end = *timeout > 0 ? c.on.now() + limit : std::chrono::microseconds::max();
+  c.by.waits = wait_for_replicas{c.by.sent, *replicas, end};
+  if (*timeout > 0) c.on.on_wait(limit);
 }
 
 constexpr std::array list_of_server{

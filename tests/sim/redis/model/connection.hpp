@@ -1,6 +1,9 @@
 // The server's state of a client.
 #pragma once
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,22 +18,32 @@ struct queued_command {
   std::vector<std::string> argv;
 };
 
+// WAIT, which is answered when so many replicas have confirmed so much, or when its time is over.
+struct wait_for_replicas {
+  std::int64_t sent = 0;  // server::sent
+  long long replicas = 0;
+  std::chrono::microseconds until{};
+};
+
 struct connection {
   int handle = 0;
   long long id = 0;  // CLIENT ID: from the start again after a restart
   peer* end = nullptr;
   std::string name;
   std::size_t database = 0;
-  bool trusted = false;  // needs no AUTH, or had it
-  bool closing = false;  // closed when its answers are delivered
-  bool pending = false;  // `out` waits to be delivered
-  bool held = false;     // its next command waits for the end of a failover
-  std::string unread;    // the front of a command
+  bool trusted = false;                    // needs no AUTH, or had it
+  bool closing = false;                    // closed when its answers are delivered
+  bool pending = false;                    // `out` waits to be delivered
+  bool held = false;                       // its next command waits for the end of a failover
+  std::int64_t sent = 0;                   // server::sent after its last command
+  std::optional<wait_for_replicas> waits;  // and its next commands wait for the answer
+  std::string unread;                      // the front of a command
   std::string out;
 
   bool in_multi = false;
   bool must_abort = false;  // a command was refused while it was to be queued
   std::vector<queued_command> queued;
+  bool runs_group = false;  // of these; nothing in it waits
   std::vector<queued_command> leave_multi() {
     in_multi = must_abort = false;
     return std::exchange(queued, {});

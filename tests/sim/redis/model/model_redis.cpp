@@ -14,7 +14,7 @@ namespace {
 void serve(server& s, connection& c, std::string_view bytes) {
   std::vector<std::string_view> argv;
   std::string complaint;
-  while (!c.closing) {
+  while (!c.closing && !c.waits) {
     const std::string_view before = bytes;
     const parsed got = parse_request(bytes, argv, complaint);
     if (got == parsed::part) break;
@@ -36,7 +36,7 @@ void serve(server& s, connection& c, std::string_view bytes) {
 
 // The requests of its client.
 void take(server& s, connection& c, std::string_view bytes) {
-  if (c.held) {
+  if (c.held || c.waits) {
     c.unread.append(bytes);
   } else if (c.unread.empty()) {
     serve(s, c, bytes);
@@ -49,6 +49,13 @@ void take(server& s, connection& c, std::string_view bytes) {
 void finish(server& s, connection& c) {
   s.deliver_all();
   if (c.closing) s.close(c.handle, true);
+}
+
+std::vector<int> waiting(const server& s) {
+  std::vector<int> out;
+  for (const auto& [handle, one] : s.connections)
+    if (one->waits) out.push_back(handle);
+  return out;
 }
 
 }  // namespace
@@ -81,6 +88,33 @@ void model_redis::run_held() {
     c->held = false;
     take(*server_, *c, {});
     finish(*server_, *c);
+  }
+}
+
+void model_redis::answer_waits() {
+  const std::vector<int> all = waiting(*server_);
+  if (!all.empty()) server_->look_at_clock();
+  for (const int handle : all) {
+    connection* const c = server_->find(handle);
+    if (!c || !c->waits || !server_->is_over(*c->waits)) continue;
+    resp_writer(c->out).integer(server_->replicas_with(c->waits->sent));
+    c->waits.reset();
+    server_->owes(*c);
+    take(*server_, *c, {});
+    finish(*server_, *c);
+  }
+}
+
+void model_redis::abort_waits() {
+  for (const int handle : waiting(*server_)) {
+    connection& c = *server_->find(handle);
+    resp_writer(c.out).error(
+        "UNBLOCKED force unblock from blocking operation, instance state changed (master -> "
+        "replica?)");
+    c.waits.reset();
+    c.closing = true;
+    server_->owes(c);
+    finish(*server_, c);
   }
 }
 

@@ -102,7 +102,9 @@ class model_redis {
  private:
   friend class redis_pair;
   friend class redis_cluster;
-  void run_held();  // what waited for the end of a failover
+  void run_held();      // what waited for the end of a failover
+  void answer_waits();  // of WAITs those that are over
+  void abort_waits();   // the server has become a replica
   std::unique_ptr<server> server_;
 };
 

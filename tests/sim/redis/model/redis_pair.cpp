@@ -1,14 +1,19 @@
 #include "tests/sim/redis/model/redis_pair.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "tests/sim/redis/model/server.hpp"
 
 namespace holdfast::sim {
 
-redis_pair::redis_pair(model_redis::wall_clock clock, std::function<void()> on_effects)
+redis_pair::redis_pair(model_redis::wall_clock clock, std::function<void()> on_effects,
+                       wait_begun on_wait)
     : on_effects_(std::move(on_effects)),
       servers_{std::make_unique<model_redis>(clock, 1), std::make_unique<model_redis>(clock, 2)} {
+  if (on_wait)
+    for (const int i : {0, 1})
+      inside(i).on_wait = [i, on_wait](std::chrono::milliseconds limit) { on_wait(i, limit); };
   follow(1);
 }
 
@@ -30,6 +35,7 @@ void redis_pair::deliver_next() {
   server& s = inside(*to);
   if (next.data) s.databases = *next.data;
   ++s.replicates.offset;
+  delivered_ = next.number;
   for (const auto& [channel, text] : next.messages) s.publish(channel, text);
   s.deliver_all();
 }
@@ -37,6 +43,15 @@ void redis_pair::deliver_next() {
 void redis_pair::deliver_all() {
   while (is_under_way()) deliver_next();
 }
+
+// One that comes from an earlier link is of older data.
+void redis_pair::confirm(int master, std::int64_t number) {
+  server& s = inside(master);
+  s.confirmed = std::max(s.confirmed, number);
+  answer_waits(master);
+}
+
+void redis_pair::answer_waits(int server) { at(server).answer_waits(); }
 
 void redis_pair::send_effects_of(int master) {
   inside(master).to_replica = [this](effects e) {
@@ -77,7 +92,10 @@ void redis_pair::follow(int number) {
   mine.replicas.clear();
   master.replicates.replicas = {s.address};
   master.replicates.heard_at = {};
+  master.confirmed = delivered_ = master.sent;
   send_effects_of(1 - number);
+  at(number).abort_waits();
+  answer_waits(1 - number);
 }
 
 void redis_pair::begin_failover() {
@@ -90,6 +108,7 @@ void redis_pair::end_failover() {
   if (!to || !inside(1 - *to).holds_writes) return;
   server& old = inside(1 - *to);
   deliver_all();
+  confirm(1 - *to, delivered_);
   promote(*to);
   old.holds_writes = old.replicates.is_failing_over = false;
   follow(1 - *to);
@@ -103,7 +122,10 @@ void redis_pair::restart(int number) {
   at(number).restart(kept::everything);
   if (s.readonly) return;
   s.replicates.begin_reign(s.new_replication_id());
-  if (const auto to = replica()) inside(*to).replicates.continue_as_replica_of(s.replicates);
+  const auto to = replica();
+  if (!to) return;
+  inside(*to).replicates.continue_as_replica_of(s.replicates);
+  s.confirmed = delivered_;
 }
 
 void redis_pair::change_id(int number) {

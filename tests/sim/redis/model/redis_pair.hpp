@@ -1,6 +1,8 @@
 // Two model servers, of which one may replicate from the other.
 #pragma once
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -15,8 +17,10 @@ namespace holdfast::sim {
 // roles closes no connection. ../compared/replication_test.cpp compares it with real servers.
 class redis_pair {
  public:
-  // `on_effects` is called when something is on its way.
-  redis_pair(model_redis::wall_clock, std::function<void()> on_effects);
+  using wait_begun = std::function<void(int server, std::chrono::milliseconds)>;
+  // `on_effects` is called when something is on its way, `on_wait` when a client sends WAIT and is
+  // not answered at once: answer_waits() is due when that time is over. Without `on_wait` each is.
+  redis_pair(model_redis::wall_clock, std::function<void()> on_effects, wait_begun on_wait = {});
 
   model_redis& at(int server) noexcept { return *servers_[static_cast<std::size_t>(server)]; }
   const model_redis& at(int server) const noexcept {
@@ -27,6 +31,10 @@ class redis_pair {
   bool is_under_way() const noexcept { return !under_way_.empty(); }
   void deliver_next();  // to the replica
   void deliver_all();
+  // How much of what its master has sent the replica has got, by its number.
+  std::int64_t delivered() const noexcept { return delivered_; }
+  void confirm(int master, std::int64_t number);  // what reaches the master of that
+  void answer_waits(int server);
 
   // REPLICAOF NO ONE; what is on its way to it is lost. `is_cut`: the network between the two, so
   // that the other one does not notice it.
@@ -46,6 +54,7 @@ class redis_pair {
   const std::function<void()> on_effects_;
   const std::array<std::unique_ptr<model_redis>, 2> servers_;
   std::deque<effects> under_way_;
+  std::int64_t delivered_ = 0;
 };
 
 }  // namespace holdfast::sim

@@ -17,6 +17,7 @@ using all_databases = std::array<keyspace, 16>;
 struct effects {                                              // of one request
   std::vector<std::pair<std::string, std::string>> messages;  // channel and text
   std::shared_ptr<const all_databases> data;                  // after it; null: it wrote nothing
+  std::int64_t number = 0;                                    // server::sent after it
 };
 
 struct server_address {

@@ -150,6 +150,7 @@ void server::process(connection& c, arguments argv) {
   } else {
     run(c, *what, argv);
     replicate_effects();
+    c.sent = sent;
   }
 }
 
@@ -168,9 +169,10 @@ bool server::must_wait(const connection& c, arguments argv) const {
 
 void server::replicate_effects() {
   const bool wrote = std::exchange(wrote_, false);
+  if (std::exchange(has_published_, false) || wrote) ++sent;
   if (!wrote && published_.empty()) return;
   ++replicates.offset;
-  effects out{std::exchange(published_, {}), nullptr};
+  effects out{std::exchange(published_, {}), nullptr, sent};
   if (!to_replica) return;
   if (wrote) out.data = std::make_shared<const all_databases>(databases);
   to_replica(std::move(out));

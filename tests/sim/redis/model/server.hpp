@@ -59,6 +59,13 @@ class server {
   void close_subscribers();
 
   std::string new_replication_id();
+  // Replicas that have confirmed so much of what was sent.
+  long long replicas_with(std::int64_t number) const noexcept {
+    return number <= confirmed ? static_cast<long long>(replicates.replicas.size()) : 0;
+  }
+  bool is_over(const wait_for_replicas& w) const noexcept {
+    return replicas_with(w.sent) >= w.replicas || now_ >= w.until;
+  }
 
   all_databases databases;
   all_databases saved;
@@ -75,6 +82,12 @@ class server {
   std::function<void(effects)> to_replica;  // empty: it has none
   redis_cluster* cluster = nullptr;         // null: it is no node of one
   int node_number = 0;                      // there
+  // Requests whose effects go to replicas, whether there is one or not, and of those the ones that
+  // the replica has confirmed.
+  std::int64_t sent = 0, confirmed = 0;
+  // A connection waits for replicas, for so long at most. Empty: WAIT counts them and waits for
+  // none.
+  std::function<void(std::chrono::milliseconds)> on_wait;
   bool holds_writes = false;
   std::vector<int> held;  // connections whose requests wait, in order
   std::chrono::microseconds started{};
@@ -105,7 +118,7 @@ class server {
   bool was_full_ = false;   // when a command last began: what a script is told
   const std::string name_;  // distinguishes its ids from those of others
   int lives_ = 0, replication_ids_ = 0;
-  bool wrote_ = false;  // in the request that runs
+  bool wrote_ = false, has_published_ = false;  // in the request that runs
   std::vector<std::pair<std::string, std::string>> published_;
 };
 

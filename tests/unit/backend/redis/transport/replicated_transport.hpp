@@ -24,9 +24,15 @@ class replicated_transport : public testing::Test {
     greet(0);
     greet(1);
     net.received(1);
-    net.reply(1, ":0\r\n:1\r\n");
+    confirm(1);
     a.take_log();
   }
+  // The second connection's question is answered: so many replicas have confirmed, and the data
+  // have this history, which continues the one before.
+  void confirm(int replicas, const std::string& history = "h", const std::string& before = "0") {
+    net.reply(1, ":0\r\n:" + std::to_string(replicas) + "\r\n" + replication(history, before));
+  }
+  static constexpr const char* question = "PUBLISH hf:wait 0 | WAIT 1 500 | INFO replication";
   void open(lane what) {
     const std::lock_guard guard(reactor.mutex());
     one.open(what, net.now());
