@@ -56,6 +56,11 @@ TEST(sim_mysql_records, a_client_that_loses_many_connections_at_once_connects_ag
     EXPECT_EQ(play_mysql(draw(seed, *strategy_named("insert-order"))).complaint, "") << seed;
 }
 
+TEST(sim_mysql_records, attempts_of_callers_do_not_keep_a_client_away_from_a_server_that_is_back) {
+  for (const char* const strategy : {"insert", "insert-order"})
+    EXPECT_EQ(play_mysql(draw(81005324, *strategy_named(strategy))).complaint, "") << strategy;
+}
+
 // The last part of a release is late, and is lost with the connection of a client that is closed
 // meanwhile. Its close() reports that.
 TEST(sim_mysql_records, a_client_in_trouble_that_reports_it_may_leave_an_expired_record) {

@@ -417,8 +417,14 @@ bool transport::has_unattended_replies() const noexcept {
          std::ranges::any_of(of(lane::pinned).members, is_opening);
 }
 
+// An attempt out of turn does not make the pause after it longer: many callers with a short bound
+// would keep a client away from a server that is back.
 void transport::retry_by(time_point t) {
-  for (group& g : groups_) g.retry_at = std::min(g.retry_at, t);
+  for (group& g : groups_) {
+    if (g.retry_at <= t) continue;
+    if (g.failures > 1) --g.failures;
+    g.retry_at = t;
+  }
   reactor_.wake_by(t);
 }
 
