@@ -253,8 +253,8 @@ void judge::judge_idleness(lock_state& l, bool has_waiters) {
     return;
   }
   if (world_.excused.covers(l.number) || !world_.judges(rule::kept)) return;
-  // Old data bring a claim back whose release was lost. A renewal that its client had sent before the
-  // release extends the lease then.
+  // Old data bring a claim back whose release was lost. A renewal that its client had sent before
+  // the release extends the lease then.
   const bool is_old = may_have_old_data_ && l.released.contains(std::string(view_->claim_in(idle)));
   const moment most = is_old ? std::max(idle_max_, lease_max_) : idle_max_;
   if (now - std::max(l.idle_since, world_.excused.last_end(l.number)) <= most) return;

@@ -333,8 +333,8 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
   reactor_.wake_by(now);  // on_alarm() has the loop of callers flushed
 }
 
-// The next attempt follows at once after the first loss, then after pauses. Connections that are lost
-// together count as one failure: only failed attempts make the pauses longer.
+// The next attempt follows at once after the first loss, then after pauses. Connections that are
+// lost together count as one failure: only failed attempts make the pauses longer.
 void transport::note_failed(lane l, const failure& why, time_point now) {
   group& g = of(l);
   const duration pause =
