@@ -35,6 +35,7 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
   idle_max_ =
       free_max_ +
       (p.kill_forbidden || clock_leaps_ || p.has_two_servers_of_one_name() ? lease_max_ : 0ns);
+  idle_max_ += w.store->longest_release();
   // The reply that grants, and the one that a grant is asked for by, may each be kept for a tick.
   if (p.parked_share > 0) idle_max_ += std::max<moment>(1s, 2 * p.tick);
   // A reply waits for the question that is under way, and then for its own.

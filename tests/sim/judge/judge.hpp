@@ -53,6 +53,7 @@ struct plan;
 //   kept     | no client has a lock with no user inside, except one that keeps it for its next
 //            | user, and that only while no other client waits. Not judged where `free` is not,
 //            | nor of clients that are gone, not subscribed, or without a connection for renewals.
+//            | A release that the server has lost may leave the lock to its client for one lease.
 //   notes    | of a mutex the server keeps notes on at most one claim that neither holds nor waits.
 //            | Where some users want several at once the windows of dead waiters may stay, and are
 //            | not counted.

@@ -253,7 +253,11 @@ void judge::judge_idleness(lock_state& l, bool has_waiters) {
     return;
   }
   if (world_.excused.covers(l.number) || !world_.judges(rule::kept)) return;
-  if (now - std::max(l.idle_since, world_.excused.last_end(l.number)) <= idle_max_) return;
+  // Old data bring a claim back whose release was lost. A renewal that its client had sent before
+  // the release extends the lease then.
+  const bool is_old = may_have_old_data_ && l.released.contains(std::string(view_->claim_in(idle)));
+  const moment most = is_old ? std::max(idle_max_, lease_max_) : idle_max_;
+  if (now - std::max(l.idle_since, world_.excused.last_end(l.number)) <= most) return;
   world_.complain(rule::kept, l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
                                   " with no user inside");
 }

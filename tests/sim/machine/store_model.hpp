@@ -40,6 +40,8 @@ class store_model {
   virtual moment recovery_max() const { return {}; }
   // A request for the lock waits in the server until what another client has begun there has ended.
   virtual bool is_held_up(int /*lock*/) const { return false; }
+  // How long a release may wait for requests of other clients, where there is no trouble.
+  virtual moment longest_release() const { return {}; }
   // Clients listen to messages even while no user waits.
   virtual bool always_listens() const { return true; }
   // How long a waiter that is lost may delay those behind it. Zero: for a ttl.

@@ -98,6 +98,14 @@ bool mysql_store::is_held_up(int lock) const {
   return leader().model().awaits_row(world_.lock_name(lock));
 }
 
+// A release of a share or of permits follows its client's request for the same lock. The
+// transaction of that request waits for those of the other clients: each takes eight trips once it
+// has locked the row.
+moment mysql_store::longest_release() const {
+  if (strategy_.is_of_connections() || world_.schedule.locks_are == kind::mutex) return 0ns;
+  return world_.longest_delay() * 8 * world_.schedule.clients;
+}
+
 // Requests are not told apart. A lock of a connection changes after the request for it, which has
 // no id, and the server shows the connection.
 rule_set mysql_store::unjudged() const {

@@ -47,6 +47,7 @@ class mysql_store final : public store_model {
   int leading_server() const override { return roles_ ? roles_->leading() : 0; }
 
   bool is_held_up(int lock) const override;
+  moment longest_release() const override;
 
   rule_set unjudged() const override;
   void learn(std::string_view, connection_use&) const override {}

@@ -39,6 +39,28 @@ TEST(sim_mysql_rows, all_promises_are_kept_while_a_statement_waits_for_a_transac
   EXPECT_EQ(play_mysql(draw(131, flavour::crashes, strategy)).complaint, "");
 }
 
+TEST(sim_mysql_rows, a_release_of_permits_may_wait_for_the_requests_of_all_other_clients) {
+  EXPECT_EQ(play_mysql(draw(75939, *strategy_named("row"))).complaint, "");
+}
+
+// A renewal that was sent before the release arrives after it, at a server that has lost it.
+TEST(sim_mysql_rows, a_release_that_the_server_has_lost_leaves_the_lock_for_one_lease_at_most) {
+  for (const std::uint64_t seed : {70064, 74254})
+    EXPECT_EQ(play_mysql(draw(seed, *strategy_named("row"))).complaint, "") << seed;
+}
+
+// A restart of the server ends all of them. They are one failure, and the pause after it is short.
+TEST(sim_mysql_records, a_client_that_loses_many_connections_at_once_connects_again_soon) {
+  EXPECT_EQ(play_mysql(draw(31920, *strategy_named("insert"))).complaint, "");
+  for (const std::uint64_t seed : {70161, 70293})
+    EXPECT_EQ(play_mysql(draw(seed, *strategy_named("insert-order"))).complaint, "") << seed;
+}
+
+TEST(sim_mysql_records, attempts_of_callers_do_not_keep_a_client_away_from_a_server_that_is_back) {
+  for (const char* const strategy : {"insert", "insert-order"})
+    EXPECT_EQ(play_mysql(draw(81005324, *strategy_named(strategy))).complaint, "") << strategy;
+}
+
 // The last part of a release is late, and is lost with the connection of a client that is closed
 // meanwhile. Its close() reports that.
 TEST(sim_mysql_records, a_client_in_trouble_that_reports_it_may_leave_an_expired_record) {

@@ -319,7 +319,10 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
     if (is_choosing()) troubles_[s.server()] = why;
     return look_at_choice(now, events);
   }
-  if ((why.code != errc::closed || !was_there) && !is_spare) note_failed(l, why, now);
+  if ((why.code != errc::closed || !was_there) && !is_spare) {
+    const bool counts = !s.was_greeted() || of(l).failures == 0;
+    counts ? note_failed(l, why, now) : note_trouble(l, why, now);
+  }
   const bool is_current = where_.servers.size() > 1 && primary_ == s.server();
   if (is_current && !s.was_greeted() && s.is_read_only()) on_demoted(s, now);
   if (is_current && !has_ready()) leave_primary(now);
@@ -330,7 +333,8 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
   reactor_.wake_by(now);  // on_alarm() has the loop of callers flushed
 }
 
-// The next attempt follows at once after the first loss, then after pauses.
+// The next attempt follows at once after the first loss, then after pauses. Connections that are
+// lost together count as one failure: only failed attempts make the pauses longer.
 void transport::note_failed(lane l, const failure& why, time_point now) {
   group& g = of(l);
   const duration pause =
@@ -338,6 +342,11 @@ void transport::note_failed(lane l, const failure& why, time_point now) {
                       : std::min(retry_max, where_.retry_base * (1 << std::min(g.failures, 10u)));
   ++g.failures;
   g.retry_at = now + base::jittered(env(), pause, 0.25);
+  note_trouble(l, why, now);
+}
+
+void transport::note_trouble(lane l, const failure& why, time_point now) {
+  group& g = of(l);
   g.has_failed = true;
   last_failure_ = why;
   failed_at_ = now;
@@ -408,8 +417,14 @@ bool transport::has_unattended_replies() const noexcept {
          std::ranges::any_of(of(lane::pinned).members, is_opening);
 }
 
+// An attempt out of turn does not make the pause after it longer: many callers with a short bound
+// would keep a client away from a server that is back.
 void transport::retry_by(time_point t) {
-  for (group& g : groups_) g.retry_at = std::min(g.retry_at, t);
+  for (group& g : groups_) {
+    if (g.retry_at <= t) continue;
+    if (g.failures > 1) --g.failures;
+    g.retry_at = t;
+  }
   reactor_.wake_by(t);
 }
 

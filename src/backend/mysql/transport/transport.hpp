@@ -233,7 +233,8 @@ class transport final : private session_host, private io::reactor_user {
   void on_kill_cut() noexcept;
   void finish_kill(bool is_certain, time_point now, event_queue&);
   void add_kill(const session&, time_point now);
-  void note_failed(lane, const failure&, time_point now);
+  void note_failed(lane, const failure&, time_point now);   // and when to try again
+  void note_trouble(lane, const failure&, time_point now);  // to be reported
   void report_failed(lane, bool was_there, time_point now, event_queue&);
   void probe(time_point now);
   void end_overdue(time_point now);
