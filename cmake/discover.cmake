@@ -32,6 +32,14 @@ macro(name_the_parameter name comment)
   endif()
 endmacro()
 
+# What follows a '-' in a filter is left out, and a '?' stands for any character. A filter that
+# matches nothing is a failure.
+macro(filter_of out cases)
+  string(REPLACE "-" "?" ${out} "${cases}")
+  string(PREPEND ${out} "--gtest_filter=")
+endmacro()
+set(of_each FAIL_REGULAR_EXPRESSION "\\] 0 tests from 0 test suites ran")
+
 # Adds the case to those that one process plays; add_groups() makes tests of them.
 set(groups "")
 macro(add_to_group group)
@@ -45,10 +53,11 @@ macro(add_groups)
   foreach(group IN LISTS groups)
     list(JOIN "cases_of_${group}" ":" filter)
     list(REMOVE_DUPLICATES "labels_of_${group}")
-    add_test("${folder}.${group}" "${program}" "--gtest_filter=${filter}" --gtest_brief=0)
+    filter_of(filter "${filter}")
+    add_test("${folder}.${group}" "${program}" "${filter}" --gtest_brief=0)
     set_tests_properties("${folder}.${group}" PROPERTIES LABELS "${labels_of_${group}}"
       ENVIRONMENT "${environment}" TIMEOUT 600 WORKING_DIRECTORY "${directory}"
-      SKIP_REGULAR_EXPRESSION "\nskipped: " ${of_long})
+      SKIP_REGULAR_EXPRESSION "\nskipped: " ${of_each} ${of_long})
   endforeach()
 endmacro()
 
@@ -84,11 +93,12 @@ foreach(line IN LISTS listing)
     continue()
   endif()
   set(test "${folder}.${shown_suite}${shown}")
-  add_test("${test}" "${program}" "--gtest_filter=${suite}${name}"
+  filter_of(filter "${suite}${name}")
+  add_test("${test}" "${program}" "${filter}"
     --gtest_also_run_disabled_tests --gtest_brief=0)
   set_tests_properties("${test}" PROPERTIES LABELS "${case_labels}"
     ENVIRONMENT "${environment}" TIMEOUT ${timeout} WORKING_DIRECTORY "${directory}" COST ${cost}
-    SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+    SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]" ${of_each})
   if(busy AND "${shown_suite}${shown}" MATCHES "${busy}")
     set_tests_properties("${test}" PROPERTIES ${of_busy})
   endif()

@@ -157,6 +157,22 @@ std::string a_lost_claim_is_withdrawn_from_the_queue() {
   return is_withdrawn ? "" : "its place delays the waiters behind it";
 }
 
+// The server that the release is repeated at may have a copy of the queue from before the grant.
+std::string a_repeated_release_leaves_no_place_in_a_queue() {
+  const claims::retrying_recipe::rules r{.has_queue = true};
+  const base::time_point now{1h};
+  claims::retrying_recipe claim(r);
+  claims::retrying_reply answer = renewal_of_granted(claim, now);
+  claim.on(answer, now, timing_of_holder);
+  claim.release(now, timing_of_holder);
+  claim.on_cut(claim.epoch(), now, timing_of_holder);
+  answer.to = claims::retrying_operation::release;
+  answer.what = claims::retrying_reply::verdict::not_owner;
+  answer.epoch = claim.epoch();
+  const bool is_withdrawn = claim.on(answer, now, timing_of_holder).orphan;
+  return is_withdrawn ? "" : "its place delays the waiters behind it";
+}
+
 // The holder's clock runs ahead of the store's by the margin, so it learns of the loss first.
 std::string after_a_loss_the_ttl_runs_out() {
   fixture s;
@@ -228,6 +244,7 @@ constexpr scenario of_lease[] = {
     {mutant::late_renewal_shortens, "memory", a_renewal_shortens_no_lease},
     {mutant::late_answer_shortens, "memory", a_late_answer_takes_nothing_back},
     {mutant::place_of_the_lost_kept, "memory", a_lost_claim_is_withdrawn_from_the_queue},
+    {mutant::place_of_the_released_kept, "memory", a_repeated_release_leaves_no_place_in_a_queue},
     {mutant::doubt_not_told, "memory", doubt_comes_before_the_deadline},
     {mutant::loss_not_told, "memory", loss_is_told_at_the_deadline},
     {mutant::renewal_starts_late, "memory", a_renewal_leaves_in_time},
