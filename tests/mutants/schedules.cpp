@@ -64,7 +64,7 @@ constexpr killer_seed seeds[] = {
     {"renew_without_owner", 1, "string", 1, sim::usual_cluster},
     {"name_not_probed", 7, "string", 2},
     {"own_history_not_asked", 35571, "redisson-fair", 2},
-    {"place_of_the_lost_kept", 940000215, "redisson-fair", 2},
+    {"place_of_the_lost_kept", 670, "redisson-fair", 2},
     {"copied_place_kept", 940000236, "redisson-fair", 2},
     {"leases_unconfirmed", 8, "string", 2},
     {"lanes_at_two_servers", 15, "string", 2},
