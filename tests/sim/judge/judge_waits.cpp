@@ -213,6 +213,8 @@ void judge::judge_passing(lock_state& l, const std::string& owner_before, const 
   const std::vector<std::string> before =
       std::exchange(l.line, std::vector<std::string>(queue.begin(), queue.end()));
   if (!by || l.owner == owner_before || view_->kind_of(l.owner) != owner_is::claim) return;
+  // A claim may have been queued since its client has left that request behind at the other server.
+  if (world_.schedule.has_two_servers_of_one_name() && !by->alive()) return;
   // One that was not queued got a lock whose lease had ended, for which no queue is read.
   const bool was_queued = std::find(before.begin(), before.end(), l.owner) != before.end();
   if (!was_queued && !view_->asks_for_several(by->recent(), l.owner)) return;

@@ -194,7 +194,7 @@ bool machine::is_connected() const {
     }
     if (p->alive() && !is_sound && needs_each) return false;
     (p->use().listens ? listens : asks) |= is_sound;
-    listened |= p->use().listens;
+    listened |= p->use().listens || p->use().will_listen;
     // A client of an ensemble has one connection, and asks other servers for their roles.
     const bool was_refused = p->was_refused() && world_.schedule.tick == moment{};
     const bool is_in_use = is_sound && (p->use().asks || needs_each);

@@ -18,10 +18,11 @@ namespace holdfast::sim {
 
 // The purpose of a connection, judged by its client's requests.
 struct connection_use {
-  bool asks = false;      // it has sent more than its handshake
-  bool listens = false;   // to messages
-  bool confirms = false;  // asks what replicas have
-  std::string client{};   // if it listens: the client's id, where that can be seen
+  bool asks = false;         // it has sent more than its handshake
+  bool listens = false;      // to messages
+  bool will_listen = false;  // it was made for that
+  bool confirms = false;     // asks what replicas have
+  std::string client{};      // if it listens: the client's id, where that can be seen
 };
 
 class store_model {

@@ -109,6 +109,7 @@ std::chrono::microseconds redis_store::wall() const {
 // Of its greeting, and of what follows that.
 void redis_store::learn(std::string_view bytes, connection_use& use) const {
   use.confirms = use.confirms || bytes.find("\r\nholdfast-replicas\r\n") != bytes.npos;
+  use.will_listen = use.will_listen || bytes.find("\r\nholdfast-messages\r\n") != bytes.npos;
   use.asks = bytes.find("\r\nMULTI\r\n") != bytes.npos || bytes.find("\r\nEVAL") != bytes.npos;
   if (!layout_.is_usual()) {
     use.listens = bytes.find("\r\nSUBSCRIBE\r\n") != bytes.npos;

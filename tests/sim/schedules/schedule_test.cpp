@@ -73,6 +73,9 @@ TEST(sim_of_two_servers, all_promises_are_kept_where_they_once_were_not) {
            broken{99106746, "redisson-fair"},  // the same
            broken{99329656},  // a connection for messages was greeting the stopped server before
            broken{99400629},  // the name led back to a master that no client could recognize
+           broken{2518},      // a claim that believed an older grant came into another group
+           broken{30888},     // a request from before its claim was queued arrived at the heir
+           broken{44229, "redisson"},  // the first connection for messages greeted a stopped server
        })
     EXPECT_EQ(play_redis(draw_of_two(b.seed, *layout_named(b.layout))).complaint, "")
         << b.layout << ", seed " << b.seed;
