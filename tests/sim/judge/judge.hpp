@@ -77,7 +77,8 @@ struct plan;
 //   passed   | a mutex with a queue at the server is granted in its order, to no claim past one
 //            | that stays queued before it. Users of one process that want it alone get it in the
 //            | order in which they began to wait. A request for several locks at once is granted
-//            | none past a waiter.
+//            | none past a waiter. Not judged of a request that its client has left behind at a
+//            | server of two, which leads when it arrives.
 // A machine whose clock has stood may believe in its leases until their next renewal, and is taken
 // at its word that it has lost one.
 // Of two servers behind one name the one counts that was promoted last, once the name has led to
@@ -90,7 +91,8 @@ struct plan;
 // Where a lock is shared, or a semaphore:
 //   together | no reader holds with a writer, and no more permits are held than there are, by the
 //            | belief of the users and at the server.
-//   group    | the readers of a group have its number, or each keeps that of its own.
+//   group    | the readers of a group have its number, or each keeps that of its own. A claim that
+//            | was granted a share by the server that led before keeps that number.
 //   passed   | no claim is granted the lock past a waiter.
 // Where waiters ask for the lock themselves, in the order of a queue:
 //   passed   | no claim gets the lock past one that is queued before it. Not judged of a claim that
@@ -144,10 +146,12 @@ class judge final : public observer {
     std::int64_t token = 0;   // the last one
     moment judged_from{};     // what it believes until then may be of before something unsafe
     bool is_stray = false;    // of a server that led before
+    std::int64_t stray_number = 0;
   };
   struct membership {
     moment judged_from{};
     std::int64_t number = 0;  // of its group
+    std::int64_t kept = 0;    // of its grant at a server that led before
   };
   struct tenure {  // of a member
     std::string id;

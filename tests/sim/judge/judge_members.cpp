@@ -92,10 +92,13 @@ void judge::came_in(lock_state& l, const std::string& id, const queue_seen& queu
   for (const stay& s : stays_)
     if (s.claim == view_->claim_in(id))
       m.judged_from = std::max(m.judged_from, elsewhere_until(*s.where));
-  // Its client may have left the server that led before, and not have confirmed that grant yet.
-  for (const ownership& o : l.owners)
-    if (o.is_stray && o.claim == view_->claim_in(id))
-      m.judged_from = std::max(m.judged_from, o.judged_from);
+  // Its client may have left the server that led before, and not have confirmed that grant yet. A
+  // lease that is confirmed keeps its token.
+  for (const ownership& o : l.owners) {
+    if (!o.is_stray || o.claim != view_->claim_in(id)) continue;
+    m.judged_from = std::max(m.judged_from, o.judged_from);
+    m.kept = o.stray_number;
+  }
   // What it believes may be of an earlier share, which was lost with the server's data.
   if (!safe) m.judged_from = unsafe_until_ + lease_max_;
   if (!by) return;

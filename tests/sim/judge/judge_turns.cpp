@@ -32,9 +32,11 @@ void judge::begins(const stay& s) {
   m.judged_from = std::max(m.judged_from, elsewhere_until(*s.where));
   // A reader of a connection may have drawn its number after it was let in.
   const bool is_known = m.number != 0 || can_.life != seam::lifetime::connection;
-  if (s.how == lock_mode::shared && is_known && world_.judges(rule::group) &&
-      s.turn->token / 1024 != m.number && world_.time.now() >= m.judged_from) {
-    world_.complain(rule::group, "a reader was given " + std::to_string(s.turn->token / 1024) +
+  const std::int64_t number = s.turn->token / 1024;
+  const bool is_expected = number == m.number || (number != 0 && number == m.kept);
+  if (s.how == lock_mode::shared && is_known && world_.judges(rule::group) && !is_expected &&
+      world_.time.now() >= m.judged_from) {
+    world_.complain(rule::group, "a reader was given " + std::to_string(number) +
                                      ", its group has " + std::to_string(m.number));
   }
 }
@@ -73,7 +75,7 @@ bool judge::notes_stray(lock_state& l, stay& s) {
   const moment until = stray_until(*s.where);
   if (world_.time.now() >= until) return false;
   s.place = l.owners.size();
-  l.owners.push_back({s.claim, world_.time.now(), 0, 0, until, true});
+  l.owners.push_back({s.claim, world_.time.now(), 0, 0, until, true, s.turn->token / 1024});
   return true;
 }
 
