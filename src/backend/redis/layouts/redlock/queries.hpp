@@ -45,8 +45,11 @@ class majority_answers final : public seam::result_handler<T>, private seam::awa
     }
   }
 
-  static bool decide(const std::vector<bool>& all, std::size_t) {
-    return std::ranges::find(all, true) != all.end();
+  // The owner had a majority, if those that did not answer had it too. What is left of an earlier
+  // owner at fewer servers is removed, and it was not the holder.
+  bool decide(const std::vector<bool>& all, std::size_t majority) const {
+    const auto broken = static_cast<std::size_t>(std::ranges::count(all, true));
+    return broken > 0 && broken + servers_ - all.size() >= majority;
   }
   // The same holder at a majority. Of its leases, the majority-th longest counts.
   static std::vector<holder> decide(std::vector<std::vector<holder>>& all, std::size_t majority) {

@@ -58,12 +58,25 @@ TEST_F(redlock_queries, a_lease_is_as_long_as_a_majority_has_it) {
   EXPECT_LE(found[0].expires_in, 6s);
 }
 
-TEST_F(redlock_queries, a_break_at_any_server_counts) {
+TEST_F(redlock_queries, a_break_counts_where_a_majority_had_the_owner) {
+  set(w.model, "somebody", "9000");
   set(w.third, "somebody", "9000");
   EXPECT_FALSE(c.break_lock("x", "another"));
   EXPECT_TRUE(c.break_lock("x", "somebody"));
   EXPECT_FALSE(w.third.string_at("x"));
   EXPECT_FALSE(c.break_lock("x", "somebody"));
+}
+
+TEST_F(redlock_queries, what_is_left_at_one_server_is_removed_and_was_no_holder) {
+  set(w.third, "somebody", "9000");
+  EXPECT_FALSE(c.break_lock("x", "somebody"));
+  EXPECT_FALSE(w.third.string_at("x"));
+}
+
+TEST_F(redlock_queries, a_server_that_does_not_answer_may_have_had_the_owner) {
+  set(w.model, "somebody", "9000");
+  w.kill(w.second);
+  EXPECT_TRUE(c.break_lock("x", "somebody"));
 }
 
 TEST_F(redlock_queries, without_a_majority_the_answers_are_counted) {
