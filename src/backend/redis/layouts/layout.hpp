@@ -47,9 +47,11 @@ class joint_holders final : public seam::holders_handler, private seam::awaited_
     if (why_.code) return to_.on_failed(std::move(why_));
     // A lock that is moved meanwhile may be seen at both servers.
     const auto identity = [](const holder& h) { return std::tie(h.name, h.owner); };
+    const auto is_same = [&](const holder& a, const holder& b) {
+      return identity(a) == identity(b);
+    };
     std::ranges::sort(all_, {}, identity);
-    const auto repeated = std::ranges::unique(all_, {}, identity);
-    all_.erase(repeated.begin(), repeated.end());
+    all_.erase(std::unique(all_.begin(), all_.end(), is_same), all_.end());
     to_.on_result(std::move(all_));
   }
 
