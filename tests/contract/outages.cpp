@@ -39,7 +39,8 @@ void a_bound_that_ends_in_an_outage_is_no_busy_lock(fixture& on) {
   const auto lock = on.lock(client);
   (void)lock.acquire();
   on.store().begin_outage();
-  const auto code = thrown_by([&] { (void)lock.try_acquire_for(std::chrono::seconds(4)); });
+  // Longer than it takes until the silence of every server is noticed.
+  const auto code = thrown_by([&] { (void)lock.try_acquire_for(std::chrono::seconds(6)); });
   const bool is_outage = code == holdfast::errc::unavailable || code == holdfast::errc::no_quorum;
   EXPECT_TRUE(is_outage) << code.message();
   on.store().end_outage();
