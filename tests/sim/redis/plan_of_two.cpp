@@ -70,7 +70,7 @@ moment draw_changes(plan& p, dice& d) {
   return at;
 }
 
-// What the old master has alone is lost when it becomes a replica. It is the master again before a
+// Data of the old master alone are lost when it becomes a replica. It is the master again before a
 // client that is connected to it sends another request.
 void draw_return(plan& p, dice& d, moment at) {
   fault f;

@@ -261,7 +261,7 @@ moment redis_roles::window(fault::share cuts) const {
   return are_all_cut ? reaches : reaches + probes;
 }
 
-// The old master may go on as one for ever, unless clients need a replica.
+// The old master may stay a master for ever, unless clients need a replica.
 void redis_roles::heal() {
   world_.change_server([this] {
     stands_ = false;

@@ -141,8 +141,8 @@ class layout_node : public request_source {
   transport& over_;
 };
 
-// What a keyed_layout keeps for a server: the claims there, the renewals that are due, the ids that
-// have to be withdrawn and what has to be sent to another server. The claim's record has `node`,
+// The part of a keyed_layout for one server: the claims there, the renewals that are due, the ids
+// to be withdrawn and the requests for another server. The claim's record has `node`,
 // the server that its lock is stored at; an Orphan has the `key` of its lock.
 template <class Layout, class Claim, class Orphan>
 class claims_node : public layout_node {

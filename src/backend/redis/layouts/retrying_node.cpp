@@ -20,7 +20,7 @@ namespace {
 constexpr duration ended_kept = 10s;
 constexpr std::size_t ended_max = 64;
 
-// Of one request: its keys are of one slot.
+// The renewals of one request, whose keys are of one slot.
 struct renewals_of_slot {
   slot_number slot = 0;
   retrying_node::request* made = nullptr;

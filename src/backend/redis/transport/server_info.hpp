@@ -9,7 +9,7 @@ namespace holdfast::redis {
 
 class value;
 
-// At most so many bytes of a text of a server, with ? for what cannot be printed.
+// The first bytes of a server's text, with ? for each byte that cannot be printed.
 std::string printable(std::string_view text, std::size_t bytes_max = 60);
 
 // The value of one field; empty when it is not there.

@@ -18,7 +18,7 @@ struct queued_command {
   std::vector<std::string> argv;
 };
 
-// WAIT, which is answered when so many replicas have confirmed so much, or when its time is over.
+// A WAIT: it is answered once enough replicas have confirmed all before it, or at its timeout.
 struct wait_for_replicas {
   std::int64_t sent = 0;  // server::sent
   long long replicas = 0;

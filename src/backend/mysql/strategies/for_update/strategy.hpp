@@ -35,7 +35,7 @@ class strategy final : public pinned::strategy {
   void on_ready(time_point now, event_queue&) override;
 
  private:
-  // Of describe_table() and, if the table is missing, of create_table() and the second
+  // Replies to describe_table() and, if the table is missing, to create_table() and the second
   // describe_table().
   void on_opening_reply(const sql_reply&, const reply_context&) override;
   failure fault_of(const sql_reply& description) const;

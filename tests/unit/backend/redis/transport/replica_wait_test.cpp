@@ -13,9 +13,7 @@ class redis_replica_wait : public replicated_transport {
   // The answer to WAIT shows that the server has become a replica.
   void expect_another_server_after(const std::string& error) {
     have_both();
-    send();
-    net.reply(0, "+OK\r\n");
-    net.received(1);
+    get_answer();
     net.reply(1, ":0\r\n-" + error + "\r\n");
     net.time.advance(1s);
     EXPECT_GT(net.lines.size(), 2u);
@@ -71,9 +69,7 @@ TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
 
 TEST_F(redis_replica_wait, without_a_replica_nothing_counts_and_the_status_says_why) {
   have_both();
-  send();
-  net.reply(0, "+OK\r\n");
-  net.received(1);
+  get_answer();
   confirm(0);
   EXPECT_EQ(a.take_log(), "");
   EXPECT_NE(trouble().find("0 of the 1 replicas"), std::string::npos) << trouble();
@@ -86,12 +82,7 @@ TEST_F(redis_replica_wait, without_a_replica_nothing_counts_and_the_status_says_
 
 TEST_F(redis_replica_wait, an_answer_of_another_server_confirms_nothing) {
   have_both();
-  net.close(0);
-  net.time.advance(0ms);
-  greet(2, "r2");
-  a.take_log();
-  send();
-  net.reply(2, "+OK\r\n");
+  get_answer_of_another_server();
   confirm(1);
   EXPECT_EQ(a.take_log(), "");
 }
@@ -99,30 +90,24 @@ TEST_F(redis_replica_wait, an_answer_of_another_server_confirms_nothing) {
 // It has the data of another master, which may lack what it answered before.
 TEST_F(redis_replica_wait, replicas_confirm_nothing_that_was_answered_in_an_earlier_reign) {
   have_both();
-  send();
-  net.reply(0, "+OK\r\n");
-  net.received(1);
+  get_answer();
   confirm(1, "h2", "h1");
   EXPECT_EQ(a.take_log(), "cut down ");
   net.time.advance(1s);
-  EXPECT_GT(net.lines.size(), 2u) << "the connections are made anew";
+  EXPECT_GT(net.lines.size(), 2u) << "no connection was made anew";
 }
 
 // A master without replicas draws a new id when the first one comes, which continues none.
 TEST_F(redis_replica_wait, a_new_name_of_the_same_data_is_no_new_reign) {
   have_both();
-  send();
-  net.reply(0, "+OK\r\n");
-  net.received(1);
+  get_answer();
   confirm(1, "h2");
   EXPECT_EQ(a.take_log(), "=OK ");
 }
 
 TEST_F(redis_replica_wait, a_user_who_loses_the_right_to_info_is_refused) {
   have_both();
-  send();
-  net.reply(0, "+OK\r\n");
-  net.received(1);
+  get_answer();
   net.reply(1, ":0\r\n:1\r\n-NOPERM no right to 'info'\r\n");
   EXPECT_EQ(a.take_log(), "");
   EXPECT_NE(trouble().find("the right to INFO"), std::string::npos) << trouble();
@@ -231,9 +216,7 @@ TEST_F(redis_replica_wait, a_number_of_replicas_does_not_depend_on_those_that_ar
 
 TEST_F(redis_replica_wait, without_a_confirmation_in_time_the_connection_ends_with_that_reason) {
   have_both();
-  send();
-  net.reply(0, "+OK\r\n");
-  net.received(1);
+  get_answer();
   net.time.advance(2s);
   EXPECT_NE(trouble().find("the replicas have not confirmed"), std::string::npos) << trouble();
 }

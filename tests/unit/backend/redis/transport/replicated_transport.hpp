@@ -27,8 +27,23 @@ class replicated_transport : public testing::Test {
     confirm(1);
     a.take_log();
   }
-  // The second connection's question is answered: so many replicas have confirmed, and the data
-  // have this history, which continues the one before.
+  // The commands' server answers a request; the second connection asks what the replicas have.
+  void get_answer() {
+    send();
+    net.reply(0, "+OK\r\n");
+    net.received(1);
+  }
+  // The commands move to another server, which answers a request.
+  void get_answer_of_another_server() {
+    net.close(0);
+    net.time.advance(0ms);
+    greet(2, "r2");
+    a.take_log();
+    send();
+    net.reply(2, "+OK\r\n");
+  }
+  // Answers the second connection's question: `replicas` of them have confirmed, and the data have
+  // this history, which continues the one before.
   void confirm(int replicas, const std::string& history = "h", const std::string& before = "0") {
     net.reply(1, ":0\r\n:" + std::to_string(replicas) + "\r\n" + replication(history, before));
   }
