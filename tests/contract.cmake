@@ -26,6 +26,7 @@ holdfast_add_tests(contract_tests DIR contract WAIT TIMEOUT 300 LONG "b1[45]_"
   RULES ${backend_rules} ${mission_rules} "_ensemble_zookeeper$=long"
     "_((sentinel|cluster)(_redisson)?|shards)_redis$=long"
     "/(exclusive|shared|writer)[.].*_(records|for_update)_mysql$=long"
+    "/exclusive[.].*_(redisson_rw_redis|curator_rw_zookeeper|named_mysql)$=long"
     "_(setnx|getset|redisson_spin)_redis$=long"
     "_(${codec_layout})_redis$=codec" "_(kazoo(_rw)?|node)_zookeeper$=codec"
   TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")

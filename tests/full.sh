@@ -41,7 +41,7 @@ on_other_server() {
     [[ $variable == skipped:* ]]
     return
   fi
-  env "$variable" "$root/tests/suite" "$root/build/release" -L "$kinds" -L "^$backend$" \
+  env "$variable" "$root/tests/suite" "$root/build/suite" -L "$kinds" -L "^$backend$" \
     -LE "$without"
 }
 

@@ -23,4 +23,5 @@ if(HOLDFAST_WITH_REDIS)
   target_link_libraries(mutant_tests PRIVATE sim_world)
 endif()
 holdfast_add_tests(mutant_tests DIR mutants LABELS mutant BUSY "/schedules" TIMEOUT 120
-  RULES ${backend_rules} ${mission_rules} "/schedules=sim" "/schedules=redis")
+  RULES ${backend_rules} ${mission_rules} "/schedules=sim" "/schedules=redis"
+    "/schedules_=long")
