@@ -14,6 +14,7 @@ set(mission_rules
   "_redisson_redis$=mission:R4"
   "redlock=mission:R6"
   "sentinel=mission:G3"
+  "^sim_(sentinel|cluster)=mission:R7"
   "redis_(sentinel|shard|slot|cluster)|(sentinel|shards|cluster)(_redisson)?_redis$=mission:R7"
   "redisson.*(fair|rw|spin|permits|fenced)=mission:R5"
   "single_node|_node_zookeeper$=mission:Z0"

@@ -20,6 +20,7 @@ class redis_sentinel {
   redis_sentinel& operator=(const redis_sentinel&) = delete;
 
   int port() const noexcept { return port_; }
+  std::string socket_path() const { return folder_.file("s"); }
   pid_t pid() const noexcept { return program_->pid(); }
   std::string id() const;  // its run id, which is known before it starts
   bool is_running() const noexcept { return is_running_; }  // neither killed nor stopped

@@ -16,6 +16,7 @@ struct killer_seed {
   int servers = 1;
   int masters = 0;   // of a cluster
   int replicas = 0;  // that have to confirm what counts
+  int sentinels = 0;
 };
 
 constexpr killer_seed seeds[] = {
@@ -171,15 +172,17 @@ constexpr killer_seed seeds[] = {
 
 std::optional<sim::playable> played_by(const killer_seed& k) {
   if (k.masters > 0) return sim::playable_of_cluster(k.layout, k.masters);
+  if (k.sentinels > 0) return sim::playable_of_sentinels(k.layout, k.replicas);
   return k.servers == 2 ? sim::playable_of_two(k.layout, k.replicas)
                         : sim::playable_named(k.layout);
 }
 
 std::string name_of(const killer_seed& k) {
-  const std::string of = k.masters > 0    ? "schedules_of_cluster"
-                         : k.replicas > 0 ? "schedules_with_a_replica"
-                         : k.servers == 2 ? "schedules_of_two"
-                                          : "schedules";
+  const std::string of = k.masters > 0     ? "schedules_of_cluster"
+                         : k.sentinels > 0 ? "schedules_with_sentinels"
+                         : k.replicas > 0  ? "schedules_with_a_replica"
+                         : k.servers == 2  ? "schedules_of_two"
+                                           : "schedules";
   return of + (k.layout == "string" ? std::string() : '_' + std::string(k.layout));
 }
 
@@ -197,8 +200,9 @@ std::string survived_schedules(const killer_seed& k, const mutant& m) {
     remove_planted();
     return "no schedule from seed " + std::to_string(k.seed) +
            " on finds it; `./dev sim --minutes 1 " +
-           (k.masters > 0 ? "--cluster " + std::to_string(k.masters)
-                          : "--servers " + std::to_string(k.servers)) +
+           (k.masters > 0     ? "--cluster " + std::to_string(k.masters)
+            : k.sentinels > 0 ? "--sentinels " + std::to_string(k.sentinels)
+                              : "--servers " + std::to_string(k.servers)) +
            (k.replicas > 0 ? " --replicas " + std::to_string(k.replicas) : std::string()) +
            " --layout " + std::string(k.layout) + " --mutant " + m.name + "` may find another seed";
   }

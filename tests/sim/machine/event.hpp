@@ -35,6 +35,7 @@ enum class event : std::uint8_t {
   holders_shown = 23,      // client, lock, how many there are
   write_lands = 24,        // lock, token, whether the resource's guard admitted it
   locks_pruned = 25,       // client, how many
+  sentinel_hears = 26,     // sentinel, epoch, address of the master
 };
 
 struct fact {

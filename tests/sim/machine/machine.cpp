@@ -185,7 +185,7 @@ bool machine::is_connected() const {
   const bool needs_each = world_.store->needs_each_connection();
   bool awaits_one = false;  // the server has refused a connection, and the client repeats it
   for (const auto& p : pipes_) {
-    if (p->is_for_renewals()) continue;
+    if (p->is_for_renewals() || p->is_beside()) continue;
     if (p->is_opening()) return false;
     const bool is_sound = p->is_sound();
     if (p->use().confirms) {

@@ -18,7 +18,8 @@ pipe::pipe(world& w, machine& owner, sim_loop& loop, base::stream_events& e, int
       events_(&e),
       number_(number),
       host_(std::move(host)),
-      is_for_renewals_(loop.is_for_renewals()) {}
+      is_beside_(!w.store->has_locks(host_)),
+      is_for_renewals_(loop.is_for_renewals() && !is_beside_) {}
 
 void pipe::begin() {
   world_.record(event::connect, {number_, owner_.number()}, [this] { return text_with("opens"); });
@@ -61,7 +62,7 @@ void pipe::write(std::string bytes) {
     });
   }
   if (!is_open() || swallowing_) return;
-  if (!use_.asks && !use_.listens) {
+  if (!use_.asks && !use_.listens && !is_beside_) {
     world_.store->learn(all.bytes, use_);
     if (use_.listens && !use_.client.empty()) owner_.client = use_.client;
   }
@@ -124,7 +125,7 @@ void pipe::deliver_part(std::string_view bytes) {
   owner_.post(down_, [me = shared_from_this(), b = std::string(bytes)] {
     if (me->left_ || me->lost_ || !me->events_) return;
     me->events_->on_bytes(std::as_bytes(std::span(b)));
-    if (!me->is_for_renewals_) me->world_.excused.answered(me->owner_);
+    if (!me->is_for_renewals_ && !me->is_beside_) me->world_.excused.answered(me->owner_);
     me->loop_.flush();
   });
 }

@@ -51,6 +51,8 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   // Open, to a server in service, and neither direction is stopped.
   bool is_sound() const;
   bool is_for_renewals() const noexcept { return is_for_renewals_; }
+  // To a server that grants no locks.
+  bool is_beside() const noexcept { return is_beside_; }
   bool was_refused() const noexcept { return was_refused_; }
   bool is_over(const sim_loop& l) const noexcept { return &l == &loop_; }
   const connection_use& use() const noexcept { return use_; }
@@ -82,6 +84,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   base::stream_events* events_;
   const int number_;
   const std::string host_;  // that it goes to
+  const bool is_beside_;
   const bool is_for_renewals_;
   int handle_ = 0;        // at the server; 0: not there yet
   moment up_{}, down_{};  // when the last message of that direction arrives

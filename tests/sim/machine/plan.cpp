@@ -68,7 +68,10 @@ constexpr const char* trouble_names[troubles] = {"pause",
                                                  "name_led_back",
                                                  "replication_id_changed",
                                                  "taken_back",
-                                                 "slot_moved"};
+                                                 "slot_moved",
+                                                 "sentinel_stopped",
+                                                 "sentinel_killed",
+                                                 "sentinel_cut_off"};
 
 std::string text_of_move(const fault& f) {
   if (f.what < trouble::promoted || f.what > trouble::taken_back) return {};
@@ -121,6 +124,7 @@ std::string plan::text() const {
                            std::to_string(tick.count()) + " ms"
                      : "")
       << (tick == 0ms && servers > 1 ? ", " + std::to_string(servers) + " servers" : "")
+      << (sentinels > 0 ? ", " + std::to_string(sentinels) + " sentinels" : "")
       << (replicas > 0 ? ", replicas=" + std::to_string(replicas) : "")
       << (masters > 0 ? ", cluster of " + std::to_string(masters) + " masters" : "")
       << (attaches_to_leader ? ", attach=leader" : "")

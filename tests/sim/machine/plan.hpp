@@ -75,8 +75,12 @@ enum class trouble : unsigned char {
   taken_back,              // the old master is the right one again, and the new one its replica
   // Of a cluster.
   slot_moved,  // of a lock, to another master, key by key
+  // Of the sentinels of two servers.
+  sentinel_stopped,  // what comes meanwhile is done then
+  sentinel_killed,   // and started again, with what it knew
+  sentinel_cut_off,  // from the other sentinels: it hears of no failover
 };
-inline constexpr int troubles = static_cast<int>(trouble::slot_moved) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::sentinel_cut_off) + 1;
 inline constexpr int troubles_of_one_server = static_cast<int>(trouble::resynced) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
@@ -124,6 +128,7 @@ struct plan {
   int servers = 1;                   // of an ensemble, behind one name, or of a Redlock
   int replicas = 0;                  // of two servers of Redis: have to confirm what counts
   int masters = 0;                   // of a cluster; 0: there is none
+  int sentinels = 0;                 // that name the master of two servers; 0: a name does
   int observers = 0;                 // of an ensemble, the last ones of its servers
   std::chrono::milliseconds tick{};  // of its servers
   bool attaches_to_leader = false;   // clients look for it

@@ -58,9 +58,11 @@ class store_model {
   // Of a client, where its requests carry none that the model could learn.
   virtual std::string name_of_client(int) const { return {}; }
 
+  // The server there grants locks. Clients connect to others to find those that do.
+  virtual bool has_locks(const std::string& /*host*/) const { return true; }
   // Its server. Whatever these cause is delivered to the peers before they return.
   virtual bool accepts(const std::string& /*host*/) const { return true; }
-  // A handle, from 1, never used twice.
+  // A handle, not zero, never used twice.
   virtual int connect(peer&, const std::string& host) = 0;
   virtual void receive(int connection, std::string_view bytes) = 0;
   virtual void disconnect(int connection) = 0;

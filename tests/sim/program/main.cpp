@@ -16,6 +16,7 @@
 #include "tests/sim/memory/player.hpp"
 #include "tests/sim/program/playable.hpp"
 #include "tests/sim/program/survey.hpp"
+#include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redlock/play.hpp"
 
 namespace holdfast::sim {
@@ -31,7 +32,8 @@ struct order {
   std::optional<playable> layout = playable_named({});
   int servers = 0;  // 0: as many as the layout has by itself
   int replicas = 0;
-  int masters = 0;  // of a cluster; 0: there is none
+  int masters = 0;    // of a cluster; 0: there is none
+  int sentinels = 0;  // 0: there are none
   bool lists = false, each = false, of_memory = false, keeps_going = false;
   bool plays_all = false, of_mutexes = false;
 };
@@ -52,6 +54,8 @@ int explain_usage() {
          "                failovers, or MariaDB with a replica that is promoted; with --layout\n"
          "                redlock, 3 to 9 masters (3)\n"
          "       ./dev sim --servers 2 --replicas 1 ...             Redis with replicas=1\n"
+         "       ./dev sim --sentinels 3 [--replicas 1] ...         Redis on two servers that\n"
+         "                three sentinels watch, with failovers\n"
          "       ./dev sim --cluster N ...                          Redis Cluster of 2 or 3 "
          "masters,\n"
          "                whose slots move; layout string only\n"
@@ -70,6 +74,11 @@ std::optional<playable> with_servers(const playable& l, int servers, int replica
     return playable_redlock(servers);
   if (l.name == "redlock" || servers > 2) return std::nullopt;
   return servers == 2 ? playable_of_two(l.name, replicas) : l;
+}
+
+std::optional<playable> with_sentinels(const playable& l, int sentinels, int replicas) {
+  if (sentinels != usual_sentinels || replicas < 0 || replicas > 1) return std::nullopt;
+  return playable_of_sentinels(l.name, replicas);
 }
 
 std::optional<order> read(int argc, char** argv) {
@@ -100,6 +109,8 @@ std::optional<order> read(int argc, char** argv) {
       out.servers = static_cast<int>(std::strtol(argv[i], &end, 10));
     } else if (option == "--replicas") {
       out.replicas = static_cast<int>(std::strtol(argv[i], &end, 10));
+    } else if (option == "--sentinels") {
+      out.sentinels = static_cast<int>(std::strtol(argv[i], &end, 10));
     } else if (option == "--cluster") {
       out.masters = static_cast<int>(std::strtol(argv[i], &end, 10));
     } else if (option == "--layout") {
@@ -116,8 +127,11 @@ std::optional<order> read(int argc, char** argv) {
     }
     if (end == argv[i] || *end != '\0') return std::nullopt;
   }
-  if (out.servers > 0 || out.replicas != 0)
+  if (out.sentinels != 0) {
+    out.layout = with_sentinels(*out.layout, out.sentinels, out.replicas);
+  } else if (out.servers > 0 || out.replicas != 0) {
     out.layout = with_servers(*out.layout, out.servers, out.replicas);
+  }
   if (out.layout && out.masters != 0)
     out.layout = playable_of_cluster(out.layout->name, out.masters);
   if (!out.layout) return std::nullopt;
@@ -223,13 +237,15 @@ int search(const order& o) {
   const auto found = explore(seed, o.layout->draw, o.layout->play, goes_on);
   t.say(clock::now());
   if (!found) return 0;
-  const bool is_usual_number = o.layout->servers == playable_named(o.layout->name)->servers;
+  const bool is_usual_number =
+      o.sentinels > 0 || o.layout->servers == playable_named(o.layout->name)->servers;
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "as small as it gets: " << found->least.text() << '\n';
   o.layout->play(found->least, &std::cout, recording::off);
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "replay: ./dev sim "
             << (is_usual_number ? "" : "--servers " + std::to_string(o.layout->servers) + ' ')
+            << (o.sentinels > 0 ? "--sentinels " + std::to_string(o.sentinels) + ' ' : "")
             << (o.replicas > 0 ? "--replicas " + std::to_string(o.replicas) + ' ' : "")
             << (o.masters == 0 ? "" : "--cluster " + std::to_string(o.masters) + ' ')
             << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ')

@@ -61,6 +61,15 @@ std::optional<playable> playable_of_two(std::string_view layout, int replicas) {
                   .replicas = replicas};
 }
 
+std::optional<playable> playable_of_sentinels(std::string_view layout, int replicas) {
+  const played_layout* const l = layout_named(layout);
+  if (!l) return std::nullopt;
+  playable out = *playable_of_two(layout, replicas);
+  out.draw = [l, replicas](std::uint64_t seed) { return draw_of_sentinels(seed, *l, replicas); };
+  out.sentinels = usual_sentinels;
+  return out;
+}
+
 std::optional<playable> playable_of_cluster(std::string_view layout, int masters) {
   const played_layout* const l = layout_named(layout);
   if (!l || !l->is_usual() || masters < 2 || masters > cluster_max) return std::nullopt;
@@ -89,6 +98,9 @@ std::vector<playable> all_playable() {
   for (const int replicas : {0, 1})
     for (const std::string_view name : played_layouts())
       out.push_back(*playable_of_two(name, replicas));
+  for (const int replicas : {0, 1})
+    for (const std::string_view name : played_layouts())
+      out.push_back(*playable_of_sentinels(name, replicas));
   out.push_back(*playable_of_cluster({}, usual_cluster));
   add("redlock");
 #ifdef HOLDFAST_WITH_MYSQL
@@ -103,7 +115,11 @@ std::vector<playable> all_playable() {
 
 std::string title_of(const playable& l) {
   const std::string replicas = l.replicas > 0 ? ", replicas=" + std::to_string(l.replicas) : "";
-  return l.name + replicas + (l.servers == 2 ? ", 2 servers" : l.masters > 0 ? ", cluster" : "");
+  const char* const servers = l.sentinels > 0 ? ", sentinels"
+                              : l.servers == 2 ? ", 2 servers"
+                              : l.masters > 0  ? ", cluster"
+                                               : "";
+  return l.name + replicas + servers;
 }
 
 std::string playable_layouts() {

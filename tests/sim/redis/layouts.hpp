@@ -40,6 +40,9 @@ plan draw(std::uint64_t seed, const played_layout&);
 plan draw(std::uint64_t seed, flavour, const played_layout&);
 // For two servers behind one name, whose roles change. `replicas`: have to confirm what counts.
 plan draw_of_two(std::uint64_t seed, const played_layout&, int replicas = 0);
+// The same of two servers that sentinels watch.
+inline constexpr int usual_sentinels = 3;
+plan draw_of_sentinels(std::uint64_t seed, const played_layout&, int replicas = 0);
 // For the usual layout in a cluster of so many masters, whose slots move.
 inline constexpr int usual_cluster = 3, cluster_max = 3;
 plan draw_of_cluster(std::uint64_t seed, int masters = usual_cluster);

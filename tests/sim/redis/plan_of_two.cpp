@@ -1,4 +1,4 @@
-// Draws a plan of two servers behind one name from a seed.
+// Draws a plan of two servers behind one name, or watched by sentinels, from a seed.
 #include <algorithm>
 #include <utility>
 
@@ -96,6 +96,44 @@ void require_replicas(plan& p, int replicas) {
   p.outage_timeout = {};
 }
 
+bool is_of_a_name(const fault& f) {
+  return f.what == trouble::name_led_back || f.what == trouble::taken_back ||
+         f.what == trouble::replication_id_changed;
+}
+
+// Sentinels announce a change after it.
+void let_sentinels_follow(plan& p, dice& d) {
+  std::erase_if(p.faults, is_of_a_name);
+  for (fault& f : p.faults)
+    if (f.what >= trouble::promoted)
+      f.name_follows = f.name_follows > 0ns ? f.name_follows : d.between(1ms, p.ttl / 2);
+}
+
+fault some_trouble_of_sentinel(const plan& p, dice& d, trouble what, int sentinel) {
+  fault f;
+  f.what = what;
+  f.whom = static_cast<std::uint32_t>(sentinel);
+  f.at = d.between(0ns, p.troubled);
+  f.lasts = d.between(1ms, p.ttl * 2);
+  return f;
+}
+
+// In half of the plans.
+void draw_troubles_of_sentinels(plan& p, dice& d) {
+  constexpr trouble kinds[] = {trouble::sentinel_cut_off, trouble::sentinel_stopped,
+                               trouble::sentinel_killed};
+  for (int n = d.chance(0.5) ? 0 : d.between(1, 4); n > 0; --n) {
+    // Those that are only cut off from each other are most of them: the judge excuses little then.
+    const trouble what = d.chance(0.6) ? kinds[0] : kinds[d.below(std::size(kinds))];
+    p.faults.push_back(some_trouble_of_sentinel(p, d, what, d.between(0, p.sentinels - 1)));
+  }
+}
+
+void end_with_faults(plan& p) {
+  for (const fault& f : p.faults) p.troubled = std::max(p.troubled, end_of(f) + 1ms);
+  std::ranges::stable_sort(p.faults, {}, &fault::at);
+}
+
 }  // namespace
 
 plan draw_of_two(std::uint64_t seed, const played_layout& l, int replicas) {
@@ -112,8 +150,17 @@ plan draw_of_two(std::uint64_t seed, const played_layout& l, int replicas) {
   draw_others(p, d, others);
   if (replicas > 0) require_replicas(p, replicas);
   if (replicas > 0 && d.chance(0.4)) draw_return(p, d, changed);
-  for (const fault& f : p.faults) p.troubled = std::max(p.troubled, end_of(f) + 1ms);
-  std::ranges::stable_sort(p.faults, {}, &fault::at);
+  end_with_faults(p);
+  return p;
+}
+
+plan draw_of_sentinels(std::uint64_t seed, const played_layout& l, int replicas) {
+  plan p = draw_of_two(seed, l, replicas);
+  dice d(seed ^ 0x73656e74696e656c);
+  p.sentinels = usual_sentinels;
+  let_sentinels_follow(p, d);
+  draw_troubles_of_sentinels(p, d);
+  end_with_faults(p);
   return p;
 }
 

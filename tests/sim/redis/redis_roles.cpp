@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/sim/machine/world.hpp"
+#include "tests/sim/redis/redis_sentinels.hpp"
 
 namespace holdfast::sim {
 
@@ -37,7 +38,16 @@ int redis_roles::connect(peer& p, const std::string& host) {
 }
 
 void redis_roles::receive(int connection, std::string_view bytes) {
-  pair_.at(server_of(connection)).receive(connection / 2, bytes);
+  const int server = server_of(connection);
+  if (sentinels_) note_heir(server, bytes);
+  pair_.at(server).receive(connection / 2, bytes);
+}
+
+void redis_roles::note_heir(int server, std::string_view bytes) {
+  const bool is_news = server == newest_ && leading_ != newest_ && !pair_.is_replica(server);
+  if (!is_news || bytes.find("holdfast-commands") == bytes.npos) return;
+  is_reached_ = true;
+  world_.change_server([&] { look_who_leads(fault::share::none); });
 }
 
 void redis_roles::disconnect(int connection) {
@@ -99,14 +109,26 @@ void redis_roles::change_id(int server) {
   pair_.change_id(server);
 }
 
+// A failover needs the votes of most sentinels.
+bool redis_roles::begins_change() const {
+  if (!pair_.replica() || is_busy_ || is_led_back_) return false;
+  return !sentinels_ || sentinels_->begin_failover();
+}
+
+void redis_roles::lead_name_to(int server, moment changes_after, const fault& f) {
+  const auto lead = [this, server, cuts = f.cuts] { lead_name_to(server, cuts); };
+  if (!sentinels_) return world_.later(changes_after + f.name_follows, lead);
+  sentinels_->announce(pair_.at(server).address(), changes_after, f.name_follows, lead);
+}
+
 void redis_roles::promote(const fault& f) {
   const auto to = pair_.replica();
-  if (!to || is_busy_ || is_led_back_) return;
+  if (!begins_change()) return;
   is_busy_ = true;
   stands_ = f.lost > 0ns;
   if (f.stops > 0ns) stand_until_[1 - *to] = world_.time.now() + f.stops;
   const moment first = std::max({f.lost, -f.name_follows, 0ns});
-  world_.later(first + f.name_follows, [this, to = *to, cuts = f.cuts] { lead_name_to(to, cuts); });
+  lead_name_to(*to, first, f);
   named_from_ = world_.time.now() + first + f.name_follows;
   world_.later(first, [this, to = *to, cuts = f.cuts] {
     world_.change_server([&] {
@@ -118,7 +140,8 @@ void redis_roles::promote(const fault& f) {
         believe_for(window(fault::share::none));
       was_taken_back_ = false;
       begin_reign(to);
-      is_reached_ = world_.has_connection_to(to);
+      is_reached_ = !sentinels_ && world_.has_connection_to(to);
+      if (sentinels_) pair_.at(to).close_all();  // as a sentinel does
       look_who_leads(cuts);
     });
   });
@@ -134,12 +157,12 @@ void redis_roles::promote(const fault& f) {
 
 void redis_roles::fail_over(const fault& f) {
   const auto to = pair_.replica();
-  if (!to || is_busy_ || is_led_back_) return;
+  if (!begins_change()) return;
   is_busy_ = true;
   const moment first = std::max(f.lasts, -f.name_follows);
   pair_.begin_failover();
   excuse_clients(world_.time.now() + first, true);  // no write is answered before
-  world_.later(first + f.name_follows, [this, to = *to, cuts = f.cuts] { lead_name_to(to, cuts); });
+  lead_name_to(*to, first, f);
   world_.later(first, [this, to = *to, cuts = f.cuts] {
     world_.change_server([&] {
       pair_.end_failover();
@@ -166,6 +189,7 @@ void redis_roles::demote(int server) {
     if (leading_ == server)
       is_lossy_ = is_lossy_ || pair_.at(server).replication_offset() != written_;
     pair_.follow(server);
+    if (sentinels_) pair_.at(server).close_all();  // as a sentinel does
     is_strange_ = false;
     look_who_leads(fault::share::none);
   });
@@ -252,12 +276,17 @@ moment redis_roles::window(fault::share cuts) const {
   const bool are_all_cut = cuts == fault::share::all;
   const moment stands = std::max(stand_until_[0], stand_until_[1]) - world_.time.now();
   const bool is_troubled = std::ranges::any_of(p.faults, [](const fault& f) {
-    return f.what < trouble::promoted && f.what != trouble::script_flush;
+    const bool is_of_roles = f.what >= trouble::promoted || f.what == trouble::script_flush;
+    return !is_of_roles || f.what == trouble::sentinel_stopped ||
+           f.what == trouble::sentinel_killed;
   });
   const moment reaches = world_.time_to_reach() + pause_after(world_.time.now() - named_since_);
   const moment probes = std::max<moment>(1s, p.ttl / 3) * 5 / 4;
   if (is_troubled || stands > 0ns || was_taken_back_)
     return std::max(world_.lease_max(), stands) + reaches + probes;
+  // Each client hears of it, asks all sentinels, perhaps once more after a pause, and looks at the
+  // server that they name.
+  if (sentinels_) return reaches * 2 + 150ms;
   return are_all_cut ? reaches : reaches + probes;
 }
 

@@ -1,9 +1,10 @@
-// Two Redis servers behind the simulated name: which one is the master, where the name leads, and
-// how both change.
+// Two Redis servers behind the simulated name, or watched by sentinels: which one is the master,
+// where the name leads or what the sentinels name, and how both change.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "tests/sim/machine/store_model.hpp"
 #include "tests/sim/redis/model/redis_pair.hpp"
@@ -11,11 +12,15 @@
 namespace holdfast::sim {
 
 class world;
+class redis_sentinels;
 
 // A connection's handle tells its server.
 class redis_roles {
  public:
   redis_roles(world&, model_redis::wall_clock);
+
+  // In the place of the name. They outlive all calls.
+  void be_watched_by(redis_sentinels& s) noexcept { sentinels_ = &s; }
 
   int connect(peer&, const std::string& host);
   static int server_of(int connection) noexcept { return connection % 2; }
@@ -44,6 +49,11 @@ class redis_roles {
   bool awaits_replicas() const;     // clients, before anything counts
   void believe_for(moment window);  // in grants of the server that led before
   void change_id(int server);
+  bool begins_change() const;
+  // Where the name leads, or whom a majority of the sentinels names, when that time has passed.
+  void lead_name_to(int server, moment changes_after, const fault&);
+  // A client that has lost its server follows the heir of that before the sentinels name it.
+  void note_heir(int server, std::string_view bytes);
   void promote(const fault&);
   void fail_over(const fault&);
   void lead_name_back(const fault&);
@@ -58,6 +68,7 @@ class redis_roles {
 
   world& world_;
   redis_pair pair_;
+  redis_sentinels* sentinels_ = nullptr;
   int named_ = 0;  // by the name
   moment named_since_{};
   int pipes_named_ = 0;  // made until then

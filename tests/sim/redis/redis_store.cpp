@@ -34,6 +34,11 @@ redis_store::redis_store(world& w)
       world_.watch->excuse_old_queues();
     };
   }
+  if (w.schedule.sentinels > 0) {
+    sentinels_ = std::make_unique<redis_sentinels>(
+        w, [this] { return wall(); }, roles_->at(0).address(), roles_->at(1).address());
+    roles_->be_watched_by(*sentinels_);
+  }
   if (w.schedule.masters > 0)
     masters_ = std::make_unique<redis_masters>(w, [this] { return wall(); });
   if (w.schedule.kill_forbidden) each_server([this] { server().forbid("client|kill"); });
@@ -45,26 +50,31 @@ int redis_store::world_servers() const noexcept {
 
 int redis_store::connect(peer& p, const std::string& host) {
   if (masters_) return masters_->connect(p, host);
+  if (!has_locks(host)) return sentinels_->connect(p, host);
   return roles_ ? roles_->connect(p, host) : server_.connect(p);
 }
 
 void redis_store::receive(int connection, std::string_view bytes) {
   if (masters_) return masters_->receive(connection, bytes);
+  if (redis_sentinels::has(connection)) return sentinels_->receive(connection, bytes);
   roles_ ? roles_->receive(connection, bytes) : server_.receive(connection, bytes);
 }
 
 void redis_store::disconnect(int connection) {
   if (masters_) return masters_->disconnect(connection);
+  if (redis_sentinels::has(connection)) return sentinels_->disconnect(connection);
   roles_ ? roles_->disconnect(connection) : server_.disconnect(connection);
 }
 
 bool redis_store::is_connected(int connection) const {
   if (masters_) return masters_->is_connected(connection);
+  if (redis_sentinels::has(connection)) return sentinels_->is_connected(connection);
   return roles_ ? roles_->is_connected(connection) : server_.is_connected(connection);
 }
 
 int redis_store::server_of(int connection) const {
   if (masters_) return redis_masters::server_of(connection);
+  if (redis_sentinels::has(connection)) return -1;
   return roles_ ? redis_roles::server_of(connection) : 0;
 }
 
@@ -82,6 +92,9 @@ moment redis_store::recovery_max() const {
 std::string redis_store::url(int) const {
   if (masters_) return "redis+cluster://" + masters_->hosts() + '?';
   std::string out = "redis://sim:1?";
+  if (sentinels_)
+    out = "redis+sentinel://" + sentinels_->hosts() + '/' +
+          std::string(sentinel_group::master_name) + '?';
   if (!layout_.is_usual()) out += "layout=" + std::string(layout_.name) + '&';
   const int replicas = world_.schedule.replicas;
   if (replicas > 0) out += "replicas=" + std::to_string(replicas) + '&';

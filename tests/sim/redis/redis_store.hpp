@@ -11,6 +11,7 @@
 #include "tests/sim/redis/model/model_redis.hpp"
 #include "tests/sim/redis/redis_masters.hpp"
 #include "tests/sim/redis/redis_roles.hpp"
+#include "tests/sim/redis/redis_sentinels.hpp"
 #include "tests/sim/redis/requests.hpp"
 
 namespace holdfast::sim {
@@ -30,15 +31,23 @@ class redis_store final : public store_model {
   bool always_listens() const override { return layout_.is_usual(); }
   bool needs_each_connection() const override { return masters_ != nullptr; }
   std::string name_of_client(int machine) const override;
+  bool has_locks(const std::string& host) const override {
+    return !sentinels_ || !sentinels_->has(host);
+  }
+  bool accepts(const std::string& host) const override {
+    return has_locks(host) || sentinels_->accepts(host);
+  }
   int connect(peer&, const std::string& host) override;
   void receive(int connection, std::string_view bytes) override;
   void disconnect(int connection) override;
   bool is_connected(int connection) const override;
   int server_of(int connection) const override;
   bool is_in_service(int connection) const override {
-    return is_connected(connection) && leads(connection);
+    const bool is_beside = redis_sentinels::has(connection);
+    return is_connected(connection) && (is_beside || leads(connection));
   }
   moment stands_until(int connection) const override {
+    if (redis_sentinels::has(connection)) return sentinels_->stands_until(connection);
     return roles_ ? roles_->stands_until(connection) : moment{};
   }
   int leading_server() const override { return roles_ ? roles_->leading() : 0; }
@@ -105,6 +114,7 @@ class redis_store final : public store_model {
   moment clock_offset_{};
   model_redis server_;                      // where there is only one
   std::unique_ptr<redis_roles> roles_;      // of two
+  std::unique_ptr<redis_sentinels> sentinels_;  // of these
   std::unique_ptr<redis_masters> masters_;  // of a cluster
   int shown_ = -1;
   request_texts requests_;

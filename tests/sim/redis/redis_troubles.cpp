@@ -59,6 +59,9 @@ void redis_store::happen(const fault& f) {
     case trouble::name_led_back:
     case trouble::replication_id_changed:
     case trouble::taken_back: return roles_ ? roles_->happen(f) : void();
+    case trouble::sentinel_stopped:
+    case trouble::sentinel_killed:
+    case trouble::sentinel_cut_off: return sentinels_ ? sentinels_->happen(f) : void();
     default:
       refuse(f.what, true);
       return world_.later(f.lasts, [this, what = f.what] { refuse(what, false); });
@@ -193,6 +196,7 @@ void redis_store::foreign_leaves(const std::string& lock, const std::string& min
 
 void redis_store::heal() {
   if (masters_) return masters_->heal();
+  if (sentinels_) sentinels_->heal();
   if (roles_) return roles_->heal();
   server_.set_maxmemory_full(false);
   server_.set_readonly(false);

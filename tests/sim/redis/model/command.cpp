@@ -20,12 +20,22 @@ command_table all_commands() {
   return all;
 }
 
+command_table all_commands_of_sentinels() {
+  command_table all;
+  for (const auto& [name, one] : all_commands())
+    if (one->is(of_sentinels_too)) all.emplace(name, one);
+  for (const command& c : sentinel_commands()) all.emplace(c.name, &c);
+  return all;
+}
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 // "name" or "name|subname" in lower case; null for what is longer than any name.
-const command* look_up(std::string_view name, std::string_view subname = {}) {
-  static const command_table all = all_commands();
+const command* look_up(known_to by, std::string_view name, std::string_view subname = {}) {
+  static const command_table of_servers = all_commands();
+  static const command_table of_sentinels = all_commands_of_sentinels();
+  const command_table& all = by == known_to::servers ? of_servers : of_sentinels;
   std::array<char, 40> text;
   if (name.size() + subname.size() + 1 > text.size()) return nullptr;
   auto end = std::transform(name.begin(), name.end(), text.begin(), lower);
@@ -52,14 +62,14 @@ std::string unknown(arguments argv) {
 
 }  // namespace
 
-const command* find_command(arguments argv, std::string& complaint) {
-  const command* const one = look_up(argv[0]);
+const command* find_command(arguments argv, std::string& complaint, known_to by) {
+  const command* const one = look_up(by, argv[0]);
   if (!one) {
     complaint = unknown(argv);
     return nullptr;
   }
   if (!one->is(has_subcommands) || argv.size() == 1) return one;
-  const command* const sub = argv[1].empty() ? nullptr : look_up(argv[0], argv[1]);
+  const command* const sub = argv[1].empty() ? nullptr : look_up(by, argv[0], argv[1]);
   if (!sub) {
     complaint = "unknown subcommand '" + std::string(up_to_nul(argv[1], 128)) + "'. Try ";
     for (const char c : argv[0]) complaint.push_back(upper(c));

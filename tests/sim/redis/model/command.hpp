@@ -29,6 +29,7 @@ enum command_traits : unsigned {
   while_subscribed = 32,
   has_subcommands = 64,
   never_queued = 128,
+  of_sentinels_too = 256,  // besides sentinel_commands(): known to sentinels
 };
 
 struct command {
@@ -44,8 +45,9 @@ struct command {
   }
 };
 
+enum class known_to { servers, sentinels };
 // Null: `complaint`, without a code, says what is wrong. A name of a command with subcommands alone
 // is found.
-const command* find_command(arguments, std::string& complaint);
+const command* find_command(arguments, std::string& complaint, known_to = known_to::servers);
 
 }  // namespace holdfast::sim

@@ -17,5 +17,6 @@ std::span<const command> group_commands();
 std::span<const command> script_commands();
 std::span<const command> server_commands();
 std::span<const command> cluster_commands();
+std::span<const command> sentinel_commands();
 
 }  // namespace holdfast::sim

@@ -63,15 +63,15 @@ void run_hello(call& c) {
     c.out.bulk(name);
     c.out.bulk(value);
   };
-  c.out.array(14);
+  c.out.array(c.on.sentinels ? 12 : 14);
   text("server", "redis");
   text("version", "7.0.15");
   c.out.bulk("proto");
   c.out.integer(2);
   c.out.bulk("id");
   c.out.integer(c.by.id);
-  text("mode", "standalone");
-  text("role", c.on.readonly ? "replica" : "master");
+  text("mode", c.on.sentinels ? "sentinel" : "standalone");
+  if (!c.on.sentinels) text("role", c.on.readonly ? "replica" : "master");
   c.out.bulk("modules");
   c.out.array(0);
 }
@@ -186,10 +186,10 @@ void run_client_kill(call& c) {
   c.out.integer(kill_all_meant(c, terms));
 }
 
-constexpr unsigned of_clients = not_in_scripts | while_loading;
+constexpr unsigned of_clients = not_in_scripts | while_loading | of_sentinels_too;
 
 constexpr std::array list_of_clients{
-    command{"ping", -1, while_subscribed, run_ping},
+    command{"ping", -1, while_subscribed | of_sentinels_too, run_ping},
     command{"echo", 2, while_loading, run_echo},
     command{"quit", -1, of_clients | before_auth | while_subscribed | never_queued, run_quit},
     command{"auth", -2, of_clients | before_auth, run_auth},

@@ -39,7 +39,7 @@ void run_unsubscribe(call& c) {
 
 void run_publish(call& c) { c.out.integer(c.on.publish(c.argv[1], c.argv[2])); }
 
-constexpr unsigned of_messages = while_loading | while_subscribed;
+constexpr unsigned of_messages = while_loading | while_subscribed | of_sentinels_too;
 
 constexpr std::array list_of_messages{
     command{"subscribe", -2, of_messages | not_in_scripts, run_subscribe},

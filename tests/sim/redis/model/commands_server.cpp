@@ -34,6 +34,10 @@ std::string stats_of(std::string_view command) {
          ":calls=1,usec=1,usec_per_call=1.00,rejected_calls=0,failed_calls=0\r\n";
 }
 
+std::string_view mode_of(const server& s) {
+  return s.cluster ? "cluster" : s.sentinels ? "sentinel" : "standalone";
+}
+
 void run_info(call& c) {
   const auto wants = [&](std::string_view section) {
     if (c.argv.size() == 1) return true;
@@ -44,10 +48,11 @@ void run_info(call& c) {
   std::string text;
   if (wants("server"))
     text +=
-        "# Server\r\nredis_version:7.0.15\r\nredis_mode:" +
-        std::string(c.on.cluster ? "cluster" : "standalone") + "\r\nrun_id:" + c.on.run_id +
+        "# Server\r\nredis_version:7.0.15\r\nredis_mode:" + std::string(mode_of(c.on)) +
+        "\r\nrun_id:" + c.on.run_id +
         "\r\nuptime_in_seconds:" + std::to_string((c.on.now() - c.on.started).count() / 1'000'000) +
         "\r\n";
+  if (c.on.sentinels) return c.out.bulk(text);
   if (wants("memory")) {
     if (!text.empty()) text += "\r\n";
     text += "# Memory\r\nmaxmemory:" + std::string(c.on.memory_full ? "1" : "0") +
@@ -131,7 +136,7 @@ constexpr std::array list_of_server{
     command{"time", 1, while_loading, run_time},
     command{"dbsize", 1, 0, run_dbsize},
     command{"flushall", -1, writes, run_flushall},
-    command{"info", -1, while_loading, run_info},
+    command{"info", -1, while_loading | of_sentinels_too, run_info},
     command{"role", 1, not_in_scripts | while_loading, run_role},
     command{"replicaof", 3, not_in_scripts, run_replicaof},
     command{"config", -2, not_in_scripts | while_loading | has_subcommands, run_config},

@@ -163,6 +163,7 @@ void model_redis::set_cluster_down(bool down) { server_->cluster_down = down; }
 void model_redis::set_stale(bool stale) { server_->stale = stale; }
 void model_redis::set_keeps_log(bool keeps) { server_->keeps_log = keeps; }
 void model_redis::close_subscribers() { server_->close_subscribers(); }
+void model_redis::close_all() { server_->close_all(); }
 std::size_t model_redis::connections() const { return server_->connections.size(); }
 
 std::vector<std::string> model_redis::key_names() {

@@ -67,6 +67,7 @@ class model_redis {
   void set_stale(bool);             // -MASTERDOWN to most, of a replica
   void set_keeps_log(bool);         // appendonly; shown by INFO only, restart() says what is kept
   void close_subscribers();
+  void close_all();  // CLIENT KILL of all clients
   std::size_t connections() const;
   std::vector<std::string> key_names();  // of database 0, without lapsed ones, sorted
   void set_maxclients(std::size_t);      // further ones are told and kicked; at first 10,000
@@ -102,6 +103,7 @@ class model_redis {
  private:
   friend class redis_pair;
   friend class redis_cluster;
+  friend class sentinel_group;
   void run_held();      // what waited for the end of a failover
   void answer_waits();  // of WAITs those that are over
   void abort_waits();   // the server has become a replica

@@ -119,7 +119,7 @@ void server::process(connection& c, arguments argv) {
   if (!c.in_multi && c.asking > 0) --c.asking;
   if (memory_full) was_full_ = !readonly;
   std::string complaint;
-  const command* const what = find_command(argv, complaint);
+  const command* const what = find_command(argv, complaint, knows());
   if (!what) return refuse(c, nullptr, "ERR " + complaint);
   if (!what->takes(argv.size()))
     return refuse(c, nullptr,

@@ -18,6 +18,7 @@ namespace holdfast::sim {
 
 struct script;
 class redis_cluster;
+class sentinel_group;
 
 class server {
  public:
@@ -52,6 +53,7 @@ class server {
   void close(int handle, bool tell);
   // During a failover: what may have effects waits, with all that its connection sends after it.
   bool must_wait(const connection&, arguments) const;
+  known_to knows() const noexcept { return sentinels ? known_to::sentinels : known_to::servers; }
   void owes(connection&);  // `out` is to be delivered
   void deliver_all();
   void begin_life();  // a new run of the process
@@ -81,7 +83,8 @@ class server {
   replication replicates;
   std::function<void(effects)> to_replica;  // empty: it has none
   redis_cluster* cluster = nullptr;         // null: it is no node of one
-  int node_number = 0;                      // there
+  sentinel_group* sentinels = nullptr;      // null: it is no sentinel
+  int node_number = 0;                      // in one of these
   // Requests whose effects go to replicas, whether there is one or not, and of those the ones that
   // the replica has confirmed.
   std::int64_t sent = 0, confirmed = 0;
