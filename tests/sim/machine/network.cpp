@@ -27,6 +27,7 @@ void pipe::begin() {
   world_.time.at(up_, [me = shared_from_this()] {
     world& w = me->world_;
     if (me->left_ || me->lost_ || me->swallowing_) return;
+    if (!w.store->is_reached(me->host_, me->owner_.number())) return;
     const bool is_down = !w.store->accepts(me->host_);
     me->was_refused_ = w.refuses() || (is_down && w.store->needs_each_server());
     if (w.refuses() || is_down) return me->end(w.time.now() + w.delay(), "refused");

@@ -71,7 +71,9 @@ constexpr const char* trouble_names[troubles] = {"pause",
                                                  "slot_moved",
                                                  "sentinel_stopped",
                                                  "sentinel_killed",
-                                                 "sentinel_cut_off"};
+                                                 "sentinel_cut_off",
+                                                 "replica_emptied",
+                                                 "client_cut_off"};
 
 std::string text_of_move(const fault& f) {
   if (f.what < trouble::promoted || f.what > trouble::taken_back) return {};

@@ -79,8 +79,10 @@ enum class trouble : unsigned char {
   sentinel_stopped,  // what comes meanwhile is done then
   sentinel_killed,   // and started again, with what it knew
   sentinel_cut_off,  // from the other sentinels: it hears of no failover
+  replica_emptied,   // it starts as a master without data, and is a replica again later
+  client_cut_off,    // reaches the former master and the sentinels that are cut off, no others
 };
-inline constexpr int troubles = static_cast<int>(trouble::sentinel_cut_off) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::client_cut_off) + 1;
 inline constexpr int troubles_of_one_server = static_cast<int>(trouble::resynced) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;

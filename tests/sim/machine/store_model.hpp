@@ -60,6 +60,8 @@ class store_model {
 
   // The server there grants locks. Clients connect to others to find those that do.
   virtual bool has_locks(const std::string& /*host*/) const { return true; }
+  // What that client sends arrives there.
+  virtual bool is_reached(const std::string& /*host*/, int /*client*/) const { return true; }
   // Its server. Whatever these cause is delivered to the peers before they return.
   virtual bool accepts(const std::string& /*host*/) const { return true; }
   // A handle, not zero, never used twice.

@@ -104,9 +104,11 @@ bool is_of_a_name(const fault& f) {
 // Sentinels announce a change after it.
 void let_sentinels_follow(plan& p, dice& d) {
   std::erase_if(p.faults, is_of_a_name);
-  for (fault& f : p.faults)
-    if (f.what >= trouble::promoted)
-      f.name_follows = f.name_follows > 0ns ? f.name_follows : d.between(1ms, p.ttl / 2);
+  for (fault& f : p.faults) {
+    if (f.what < trouble::promoted) continue;
+    // While the change is known to some only, the judge believes those that it is unknown to.
+    if (f.name_follows <= 0ns || d.chance(0.4)) f.name_follows = d.between(1ms, 50ms);
+  }
 }
 
 fault some_trouble_of_sentinel(const plan& p, dice& d, trouble what, int sentinel) {
@@ -126,6 +128,47 @@ void draw_troubles_of_sentinels(plan& p, dice& d) {
     // Those that are only cut off from each other are most of them: the judge excuses little then.
     const trouble what = d.chance(0.6) ? kinds[0] : kinds[d.below(std::size(kinds))];
     p.faults.push_back(some_trouble_of_sentinel(p, d, what, d.between(0, p.sentinels - 1)));
+  }
+}
+
+// The former master goes on, on one side of a cut network. The sentinel of that side is the only one
+// that a client reaches that begins there after the failover, or that is left.
+void draw_stale_minority(plan& p, dice& d) {
+  const int stale = d.between(0, p.sentinels - 1);
+  fault change = some_promotion(p, d);
+  change.at = d.between(p.ttl / 2, p.ttl * 2);
+  change.stops = 0ns;
+  change.name_follows = d.between(1ms, p.ttl / 4);
+  change.lasts = p.ttl * 8 + 4s;
+  const moment named = change.at + change.lost + change.name_follows;
+  fault cut{trouble::sentinel_cut_off, 0ns, named + change.lasts};
+  cut.whom = static_cast<std::uint32_t>(stale);
+  p.faults = {cut, change};
+  const bool is_dead = d.chance(0.5);
+  for (int i = 0; i < p.sentinels && is_dead; ++i) {
+    if (i == stale) continue;
+    fault dead{trouble::sentinel_killed, named + d.between(1ms, p.ttl / 2), change.lasts};
+    dead.whom = static_cast<std::uint32_t>(i);
+    p.faults.push_back(dead);
+  }
+  const moment begins = named + p.ttl * 4 + 2s + d.between(0ns, p.ttl);
+  fault apart{trouble::client_cut_off, begins - 1ms, named + change.lasts - begins};
+  apart.whom = static_cast<std::uint32_t>(p.clients);
+  if (!is_dead) p.faults.push_back(apart);
+  p.faults.push_back({trouble::process_added, begins});
+}
+
+// Clients that have lost their connections for commands look at a master of another history.
+void draw_emptied_replica(plan& p, dice& d) {
+  fault emptied{trouble::replica_emptied, d.between(0ns, p.troubled / 2)};
+  emptied.lasts = d.between(p.ttl / 2, p.ttl * 2);
+  std::erase_if(p.faults, [](const fault& f) { return f.what == trouble::promoted; });
+  p.faults.push_back(emptied);
+  for (int client = 0; client < p.clients; ++client) {
+    fault lost{trouble::cut, emptied.at + d.between(0ns, emptied.lasts)};
+    lost.whom = static_cast<std::uint32_t>(client);
+    lost.of = fault::role::commands;
+    p.faults.push_back(lost);
   }
 }
 
@@ -159,7 +202,13 @@ plan draw_of_sentinels(std::uint64_t seed, const played_layout& l, int replicas)
   dice d(seed ^ 0x73656e74696e656c);
   p.sentinels = usual_sentinels;
   let_sentinels_follow(p, d);
-  draw_troubles_of_sentinels(p, d);
+  const double theme = d.share();
+  if (theme < 0.1) {
+    draw_stale_minority(p, d);
+  } else {
+    if (theme < 0.2) draw_emptied_replica(p, d);
+    draw_troubles_of_sentinels(p, d);
+  }
   end_with_faults(p);
   return p;
 }

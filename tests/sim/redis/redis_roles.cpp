@@ -96,6 +96,7 @@ void redis_roles::happen(const fault& f) {
     case trouble::failed_over: return fail_over(f);
     case trouble::name_led_back: return lead_name_back(f);
     case trouble::taken_back: return take_back(f);
+    case trouble::replica_emptied: return empty_replica(f);
     default: return change_id(static_cast<int>(f.whom % 2));
   }
 }
@@ -146,9 +147,7 @@ void redis_roles::promote(const fault& f) {
     });
   });
   const moment lasts = first + std::max(f.lasts, f.name_follows + 1ms);
-  // Until then no replica confirms anything; clients repeat a WAIT that was in vain after 100 ms.
-  if (awaits_replicas())
-    excuse_clients(world_.time.now() + lasts + 250ms + world_.time_to_reach(), true);
+  excuse_without_replica(lasts);
   world_.later(lasts, [this, to = *to] {
     is_busy_ = false;
     if (!world_.is_healed()) demote(1 - to);
@@ -174,6 +173,25 @@ void redis_roles::fail_over(const fault& f) {
     });
   });
   world_.later(first + std::max(0ns, f.name_follows) + 1ms, [this] { is_busy_ = false; });
+}
+
+// As where a supervisor starts a killed server whose configuration and data are lost.
+void redis_roles::empty_replica(const fault& f) {
+  const auto emptied = pair_.replica();
+  if (!emptied || is_busy_ || is_led_back_) return;
+  is_busy_ = true;
+  world_.change_server([this] { pair_.empty_replica(); });
+  excuse_without_replica(f.lasts);
+  world_.later(f.lasts, [this, server = *emptied] {
+    is_busy_ = false;
+    if (!world_.is_healed()) demote(server);
+  });
+}
+
+// Until then no replica confirms anything; clients repeat a WAIT that was in vain after 100 ms.
+void redis_roles::excuse_without_replica(moment lasts) {
+  if (awaits_replicas())
+    excuse_clients(world_.time.now() + lasts + 250ms + world_.time_to_reach(), true);
 }
 
 void redis_roles::begin_reign(int server) {

@@ -56,6 +56,7 @@ class redis_roles {
   void note_heir(int server, std::string_view bytes);
   void promote(const fault&);
   void fail_over(const fault&);
+  void empty_replica(const fault&);
   void lead_name_back(const fault&);
   void take_back(const fault&);
   void begin_reign(int server);
@@ -65,6 +66,7 @@ class redis_roles {
   moment window(fault::share cuts) const;
   void excuse_clients(moment from, bool hit);
   void excuse_those_left_at(int server);
+  void excuse_without_replica(moment lasts);
 
   world& world_;
   redis_pair pair_;

@@ -36,6 +36,14 @@ bool redis_sentinels::accepts(const std::string& host) const {
   return all_[number].killed_until <= world_.time.now();
 }
 
+// Whoever is on the side of the former master: the sentinels there have not heard of the new one.
+bool redis_sentinels::is_reached(const std::string& host, int client) const {
+  if (client != cut_client_ || world_.time.now() >= client_cut_until_) return true;
+  const int number = number_of(host);
+  if (number < 0) return host != master_.ip;
+  return all_[static_cast<std::size_t>(number)].cut_until > world_.time.now();
+}
+
 int redis_sentinels::connect(peer& p, const std::string& host) {
   const int number = number_of(host);
   return -(group_.at(number).connect(p) * handles + number);
@@ -106,6 +114,11 @@ void redis_sentinels::come_back(int number) {
 }
 
 void redis_sentinels::happen(const fault& f) {
+  if (f.what == trouble::client_cut_off) {
+    cut_client_ = static_cast<int>(f.whom);
+    client_cut_until_ = world_.time.now() + f.lasts;
+    return;
+  }
   const int number = static_cast<int>(f.whom) % group_.count();
   sentinel& s = all_[static_cast<std::size_t>(number)];
   if (std::ranges::find(voters_, number) != voters_.end()) return;
@@ -119,6 +132,7 @@ void redis_sentinels::happen(const fault& f) {
 }
 
 void redis_sentinels::heal() {
+  client_cut_until_ = {};
   for (sentinel& s : all_) s.stands_until = s.killed_until = s.cut_until = {};
   for (int i = 0; i < group_.count(); ++i) hear(i);
 }

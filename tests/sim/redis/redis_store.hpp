@@ -37,6 +37,9 @@ class redis_store final : public store_model {
   bool accepts(const std::string& host) const override {
     return has_locks(host) || sentinels_->accepts(host);
   }
+  bool is_reached(const std::string& host, int client) const override {
+    return !sentinels_ || sentinels_->is_reached(host, client);
+  }
   int connect(peer&, const std::string& host) override;
   void receive(int connection, std::string_view bytes) override;
   void disconnect(int connection) override;

@@ -55,13 +55,15 @@ void redis_store::happen(const fault& f) {
       return world_.change_server([&] { server_.close_subscribers(); });
     case trouble::key_lost: return lose_key();
     case trouble::promoted:
+    case trouble::replica_emptied:
     case trouble::failed_over:
     case trouble::name_led_back:
     case trouble::replication_id_changed:
     case trouble::taken_back: return roles_ ? roles_->happen(f) : void();
     case trouble::sentinel_stopped:
     case trouble::sentinel_killed:
-    case trouble::sentinel_cut_off: return sentinels_ ? sentinels_->happen(f) : void();
+    case trouble::sentinel_cut_off:
+    case trouble::client_cut_off: return sentinels_ ? sentinels_->happen(f) : void();
     default:
       refuse(f.what, true);
       return world_.later(f.lasts, [this, what = f.what] { refuse(what, false); });

@@ -128,6 +128,19 @@ void redis_pair::restart(int number) {
   s.confirmed = delivered_;
 }
 
+void redis_pair::empty_replica() {
+  const auto number = replica();
+  if (!number) return;
+  server& s = inside(*number);
+  server& master = inside(1 - *number);
+  under_way_.clear();
+  master.to_replica = nullptr;
+  master.replicates.replicas.clear();
+  at(*number).restart(kept::nothing);
+  s.readonly = false;
+  s.replicates = {.id = s.new_replication_id()};
+}
+
 void redis_pair::change_id(int number) {
   server& s = inside(number);
   if (!s.readonly) s.replicates.change_id(s.new_replication_id());

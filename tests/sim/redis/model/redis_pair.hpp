@@ -45,6 +45,8 @@ class redis_pair {
   void end_failover();
   // With all data, as from an RDB file. A master has a new id then, and a replica continues.
   void restart(int server);
+  // The replica starts as a master without data that replicates from nobody.
+  void empty_replica();
   void change_id(int server);  // as where no replica was attached for repl-backlog-ttl
 
  private:

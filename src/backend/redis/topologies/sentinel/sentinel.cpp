@@ -75,6 +75,7 @@ void sentinel::on_commands_lost(time_point now) {
 }
 
 void sentinel::on_switch(time_point now) {
+  if (planted(mutant::announced_master_ignored)) return;
   switching_until_ = base::saturating_add(now, switch_max);
   look_soon(now);
 }
