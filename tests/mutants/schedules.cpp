@@ -80,6 +80,8 @@ constexpr killer_seed seeds[] = {
     {"push_before_replicas", 14, "string", 2, 0, 1},
     {"messages_held_as_replies", 1, "string", 2, 0, 1},
     {"messages_held_as_replies", 5, "redisson", 2, 0, 1},
+    {"announced_master_ignored", 9, "string", 2, 0, 0, sim::usual_sentinels},
+    {"one_sentinel_suffices", 15, "string", 2, 0, 0, sim::usual_sentinels},
     {"delete_without_owner", 19, "lua"},
     {"renew_without_owner", 146, "lua"},
     {"lock_without_ttl", 1, "lua"},
