@@ -47,6 +47,11 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   int number() const noexcept { return number_; }
   int handle() const noexcept { return handle_; }
   bool alive() const noexcept { return !left_ && !lost_; }
+  // It is over for both ends, and says nothing of what its client uses.
+  bool may_be_forgotten() const noexcept {
+    const bool was_used = use_.asks || use_.listens || use_.will_listen || use_.confirms;
+    return left_ && !events_ && !was_used && !was_refused_;
+  }
   bool is_opening() const noexcept { return alive() && !opened_; }
   // Open, to a server in service, and neither direction is stopped.
   bool is_sound() const;

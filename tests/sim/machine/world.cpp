@@ -82,6 +82,7 @@ std::vector<std::string> world::lock_names() const {
 
 std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, base::stream_events& e,
                                        const std::string& host) {
+  std::erase_if(m.pipes(), [](const auto& p) { return p->may_be_forgotten(); });
   auto made = std::make_shared<pipe>(*this, m, l, e, ++pipes_, host);
   m.pipes().push_back(made);
   return made;

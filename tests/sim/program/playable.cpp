@@ -98,9 +98,7 @@ std::vector<playable> all_playable() {
   for (const int replicas : {0, 1})
     for (const std::string_view name : played_layouts())
       out.push_back(*playable_of_two(name, replicas));
-  for (const int replicas : {0, 1})
-    for (const std::string_view name : played_layouts())
-      out.push_back(*playable_of_sentinels(name, replicas));
+  for (const int replicas : {0, 1}) out.push_back(*playable_of_sentinels({}, replicas));
   out.push_back(*playable_of_cluster({}, usual_cluster));
   add("redlock");
 #ifdef HOLDFAST_WITH_MYSQL

@@ -131,8 +131,8 @@ void draw_troubles_of_sentinels(plan& p, dice& d) {
   }
 }
 
-// The former master goes on, on one side of a cut network. The sentinel of that side is the only one
-// that a client reaches that begins there after the failover, or that is left.
+// The former master goes on, on one side of a cut network. The sentinel of that side is the only
+// one that a client reaches that begins there after the failover, or that is left.
 void draw_stale_minority(plan& p, dice& d) {
   const int stale = d.between(0, p.sentinels - 1);
   fault change = some_promotion(p, d);

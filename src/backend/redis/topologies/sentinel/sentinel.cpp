@@ -75,9 +75,8 @@ void sentinel::on_commands_lost(time_point now) {
 }
 
 void sentinel::on_switch(time_point now) {
-  if (planted(mutant::announced_master_ignored)) return;
   switching_until_ = base::saturating_add(now, switch_max);
-  look_soon(now);
+  if (!planted(mutant::announced_master_ignored)) look_soon(now);
 }
 
 void sentinel::look_soon(time_point now) {
