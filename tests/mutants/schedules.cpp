@@ -80,7 +80,7 @@ constexpr killer_seed seeds[] = {
     {"push_before_replicas", 14, "string", 2, 0, 1},
     {"messages_held_as_replies", 1, "string", 2, 0, 1},
     {"messages_held_as_replies", 5, "redisson", 2, 0, 1},
-    {"announced_master_ignored", 9, "string", 2, 0, 0, sim::usual_sentinels},
+    {"announced_master_ignored", 36, "string", 2, 0, 0, sim::usual_sentinels},
     {"one_sentinel_suffices", 15, "string", 2, 0, 0, sim::usual_sentinels},
     {"delete_without_owner", 19, "lua"},
     {"renew_without_owner", 146, "lua"},
