@@ -113,7 +113,7 @@ std::vector<playable> all_playable() {
 
 std::string title_of(const playable& l) {
   const std::string replicas = l.replicas > 0 ? ", replicas=" + std::to_string(l.replicas) : "";
-  const char* const servers = l.sentinels > 0 ? ", sentinels"
+  const char* const servers = l.sentinels > 0  ? ", sentinels"
                               : l.servers == 2 ? ", 2 servers"
                               : l.masters > 0  ? ", cluster"
                                                : "";

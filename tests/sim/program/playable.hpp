@@ -15,8 +15,8 @@ struct playable {
   player play;
   bool is_usual = false;
   int servers = 1;
-  int replicas = 0;  // that have to confirm what counts
-  int masters = 0;   // of a cluster; 0: there is none
+  int replicas = 0;   // that have to confirm what counts
+  int masters = 0;    // of a cluster; 0: there is none
   int sentinels = 0;  // that watch two servers
   std::string backend = "redis";
   bool has_mutexes = true;

@@ -36,7 +36,8 @@ bool redis_sentinels::accepts(const std::string& host) const {
   return all_[number].killed_until <= world_.time.now();
 }
 
-// Whoever is on the side of the former master: the sentinels there have not heard of the new one.
+// A client that is cut off reaches only the former master and the sentinels on its side, which have
+// not received the new configuration.
 bool redis_sentinels::is_reached(const std::string& host, int client) const {
   if (client != cut_client_ || world_.time.now() >= client_cut_until_) return true;
   const int number = number_of(host);

@@ -20,8 +20,8 @@ class redis_sentinels {
 
   static bool has(int connection) noexcept { return connection < 0; }
   bool has(const std::string& host) const { return number_of(host) >= 0; }
-  std::string hosts() const;                    // "10.0.0.11,10.0.0.12"
-  bool accepts(const std::string& host) const;  // that sentinel runs
+  std::string hosts() const;                                   // "10.0.0.11,10.0.0.12"
+  bool accepts(const std::string& host) const;                 // that sentinel runs
   bool is_reached(const std::string& host, int client) const;  // of sentinels and servers
   int connect(peer&, const std::string& host);
   void receive(int connection, std::string_view bytes);
@@ -60,7 +60,7 @@ class redis_sentinels {
   world& world_;
   sentinel_group group_;
   std::vector<sentinel> all_;
-  int cut_client_ = -1;      // it has connected to nobody before
+  int cut_client_ = -1;  // it has made no connection before
   moment client_cut_until_{};
   std::vector<int> voters_;  // the order in which they hear of the failover that is under way
   std::uint64_t epoch_ = 0;  // of the last failover

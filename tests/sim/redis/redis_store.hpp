@@ -115,10 +115,10 @@ class redis_store final : public store_model {
   world& world_;
   const played_layout& layout_;
   moment clock_offset_{};
-  model_redis server_;                      // where there is only one
-  std::unique_ptr<redis_roles> roles_;      // of two
+  model_redis server_;                          // where there is only one
+  std::unique_ptr<redis_roles> roles_;          // of two
   std::unique_ptr<redis_sentinels> sentinels_;  // of these
-  std::unique_ptr<redis_masters> masters_;  // of a cluster
+  std::unique_ptr<redis_masters> masters_;      // of a cluster
   int shown_ = -1;
   request_texts requests_;
   int foreigners_ = 0;

@@ -18,9 +18,7 @@ bool refuses_name(call& c) {
   return true;
 }
 
-void run_sentinel(call& c) {
-  c.out.error("ERR wrong number of arguments for 'sentinel' command");
-}
+void run_sentinel(call& c) { c.out.error("ERR wrong number of arguments for 'sentinel' command"); }
 
 void run_sentinel_myid(call& c) { c.out.bulk(c.on.sentinels->id_of(c.on)); }
 

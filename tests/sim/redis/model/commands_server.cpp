@@ -47,11 +47,9 @@ void run_info(call& c) {
   };
   std::string text;
   if (wants("server"))
-    text +=
-        "# Server\r\nredis_version:7.0.15\r\nredis_mode:" + std::string(mode_of(c.on)) +
-        "\r\nrun_id:" + c.on.run_id +
-        "\r\nuptime_in_seconds:" + std::to_string((c.on.now() - c.on.started).count() / 1'000'000) +
-        "\r\n";
+    text += "# Server\r\nredis_version:7.0.15\r\nredis_mode:" + std::string(mode_of(c.on)) +
+            "\r\nrun_id:" + c.on.run_id + "\r\nuptime_in_seconds:" +
+            std::to_string((c.on.now() - c.on.started).count() / 1'000'000) + "\r\n";
   if (c.on.sentinels) return c.out.bulk(text);
   if (wants("memory")) {
     if (!text.empty()) text += "\r\n";
