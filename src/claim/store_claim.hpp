@@ -47,16 +47,19 @@ concept store_of = requires(S& s, C& c, const C& known, typename C::operation op
   s.wake_at(c, now);     // never: not at all
   s.after_step(c, now);  // an idle claim has no owner id and sleeps for nothing
   s.request_flush(urgency::soon);
+  // Another client waits for its release, as far as the store knows without the recipe.
+  { s.is_release_urgent(known) } -> std::same_as<bool>;
   { s.text_of_owner(known) } -> std::same_as<std::string>;  // what a guard compares
   // The text of a failure that has none of its own.
   { s.reason(known, errc{}) } -> std::same_as<std::string>;
 };
 
-// The part of store_of that is the same in a store that begins every verb and hands on nothing by
-// itself.
+// The part of store_of that is the same in a store that begins every verb, hands on nothing by
+// itself, and knows no more waiters than its recipe.
 struct store_defaults {
   static errc refuses(const seam::claim&, verb) noexcept { return {}; }
   static void deliver(time_point, event_queue&) noexcept {}
+  static bool is_release_urgent(const seam::claim&) noexcept { return false; }
 };
 
 // The store extends leases without a request: under lifetimes other than `ttl`.
@@ -134,7 +137,7 @@ class store_claim final : public seam::claim, public Protocol::record, private b
     {
       const std::lock_guard guard(store_.mutex());
       const time_point now = store_.clock_for_release(*this);
-      if (recipe_.others_wait()) when = urgency::now;
+      if (recipe_.others_wait() || store_.is_release_urgent(*this)) when = urgency::now;
       step out = recipe_.release(now, rules());
       if (out.send != operation{} && !begins(verb::release))
         out = recipe_.give_up(errc::outcome_unknown);

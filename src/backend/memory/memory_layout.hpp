@@ -114,6 +114,7 @@ class memory_layout {
   errc refuses(const claim&, claims::verb) const noexcept;
   std::optional<reply> submit(claim&, operation, time_point now, event_queue&);
   void deliver(time_point now, event_queue& events) { transport_.at().deliver(now, events); }
+  static bool is_release_urgent(const claim&) noexcept { return false; }
   static void renew_owner(claim&) noexcept;
   void withdraw_orphan(claim&, time_point now, event_queue&);
   void wake_at(claim&, time_point);

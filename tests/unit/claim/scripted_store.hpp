@@ -93,7 +93,7 @@ struct scripted {
     std::deque<step> steps;  // of the next claim's recipe
     std::vector<std::pair<claim*, reply>> outbox;
     std::optional<verb> refused;
-    bool takes_next = false;
+    bool takes_next = false, waiter_is_known = false;
     time_point wakes = base::never;  // of the last sleep
     timing limits;
     testkit::manual_environment clock;
@@ -132,6 +132,7 @@ struct scripted {
       note(t == base::never ? "sleep:never" : "sleep");
     }
     void after_step(claim&, time_point) { note("after"); }
+    bool is_release_urgent(const claim&) const noexcept { return waiter_is_known; }
     void request_flush(urgency how) { note(how == urgency::now ? "flush:now" : "flush"); }
     bool takes_successor(claim&, operation op, const seam::acquire_request& next) const {
       return takes_next && op == operation::give && !next.one_attempt;

@@ -147,6 +147,14 @@ TEST_F(store_claim_case, a_release_that_others_wait_for_is_written_at_once) {
   EXPECT_EQ(store.news(), "give after deliver flush:now");
 }
 
+TEST_F(store_claim_case, a_release_that_the_store_knows_a_waiter_of_is_written_at_once) {
+  const auto c = open({{.send = operation::give}}, heard);
+  store.waiter_is_known = true;
+  store.news();
+  c->release(nullptr);
+  EXPECT_EQ(store.news(), "give after deliver flush:now");
+}
+
 TEST_F(store_claim_case, no_random_number_is_drawn_for_a_sleep_that_never_ends) {
   const step forever{.sleeps = true, .wake = base::never, .spread = 1s};
   const auto c = open({forever}, heard);

@@ -54,6 +54,7 @@ class strategy : public claims_strategy<protocol, request>, private seam::unused
   void renew_owner(claim&);
   void withdraw_orphan(claim&, time_point now, base::event_queue&);
   void after_step(claim&, time_point now);
+  virtual bool is_release_urgent(const claim&) const noexcept { return false; }
   std::string text_of_owner(const claim& c) const { return guarded_owner(c); }
   std::string reason(const claim&, errc why) const;
 

@@ -1,9 +1,10 @@
 // The bell of a lock: a named lock of the server that wakes waiters. A waiter that has the bell
 // polls the row; the others wait in the server's queue for the bell. A waiter that gets the row
-// keeps the bell until its release, so the next one in the queue wakes at once. The bell is a hint:
-// only the row decides which claim holds the lock. A client that finds the row free needs no bell.
-// A client that used the row until now, for a while or with a bell, queues for the bell before it
-// tries again, so it overtakes no waiter.
+// keeps the bell until its release. Both are released together, over two connections, so the next
+// waiter wakes while the server still writes the release of the row. The bell is a hint: only the
+// row decides which claim holds the lock. A client that finds the row free needs no bell. A client
+// that used the row until now, for a while or with a bell, queues for the bell before it tries
+// again, so it overtakes no waiter.
 //
 //   state   | event                     | next    | effects
 //   --------+---------------------------+---------+-----------------------------------------------

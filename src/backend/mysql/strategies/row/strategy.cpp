@@ -32,6 +32,15 @@ constexpr claims::retrying_recipe::rules woken_by_bell = [] {
   return out;
 }();
 
+// The answer to a claim that queues for the bell before it tries. It says nothing about older
+// requests of the claim.
+retrying_reply to_be_queued(const claim& c) noexcept {
+  return {.to = retrying_operation::try_lock,
+          .what = verdict::busy,
+          .final = false,
+          .epoch = c.recipe().epoch()};
+}
+
 }  // namespace
 
 strategy::strategy(base::environment& env, const settings& s)
@@ -69,6 +78,9 @@ retrying_reply strategy::read_try(claims::claim_handle whose, const sql_reply& r
     c->looks_at_members = true;
     return r;
   }
+  // The holder's release may be executed after the first statement of the waiter that it wakes.
+  const bool was_released = step == 1 && reply.cell(0, 0).empty();
+  if (was_released && c && c->waits_for && c->waits_for->is_had()) return r;
   r.what = verdict::busy;
   r.rest = std::chrono::microseconds{left};
   return r;
@@ -80,11 +92,14 @@ bool strategy::sends_by_itself(claim& c, retrying_operation op, time_point now,
       c.recipe().step_of_attempt() == 0)
     over().submit(lane::commands, texts_.mark(c.name), marks_, now, order_of(c.name));
   if (op == retrying_operation::subscribe) return answer = wait_for_bell(c, now), true;
+  if (op == retrying_operation::release && is_release_urgent(c))
+    queues_.note(order_of(c.name), now);
   if (op == retrying_operation::renew) {
     c.has_seen_marks = false;  // renewals and marks are counted together
     return renewals_.add(c, now), true;
   }
   if (op != retrying_operation::try_lock) return false;
+  if (queues_first(c, now)) return answer = to_be_queued(c), true;
   if (const seam::lock_group group = c.details.group) {
     claim_group* const whole = groups_.join(group, c);
     if (whole && !whole->running) begin_transaction(whole->members, whole, now);
@@ -95,9 +110,8 @@ bool strategy::sends_by_itself(claim& c, retrying_operation op, time_point now,
   return true;
 }
 
-// A release shows other clients: those that queued for the claim's bell, and those that poll.
+// A release shows other clients that poll.
 void strategy::read_release(claim& c, const sql_reply& reply, retrying_reply& r) {
-  r.notified_others = c.waits_for && c.waits_for->has_queued();
   if (c.details.mode != lock_mode::exclusive || reply.affected == 0) return;
   r.peers_poll = c.has_seen_marks && c.marks_seen != reply.insert_id;
   c.marks_seen = reply.insert_id;
@@ -108,6 +122,13 @@ retrying_reply strategy::asleep(const claim& c, bool has_bell) {
   return {.to = retrying_operation::subscribe,
           .what = has_bell ? verdict::subscribed : verdict::failed,
           .epoch = c.recipe().epoch()};
+}
+
+bool strategy::queues_first(const claim& c, time_point now) const noexcept {
+  const claims::retrying_recipe& of = c.recipe();
+  const bool is_first_try = of.now_in() == claims::retrying_state::trying && !of.polls();
+  return is_first_try && of.is_waiter() && !c.waits_for && !c.details.group &&
+         queues_.has(order_of(c.name), now) && !planted(mutant::waiters_overtaken);
 }
 
 std::optional<retrying_reply> strategy::wait_for_bell(claim& c, time_point now) {
@@ -133,10 +154,20 @@ std::list<transaction> strategy::take_out(transaction& t) {
   return out;
 }
 
+bool strategy::is_release_urgent(const claim& c) const noexcept {
+  return c.waits_for && c.waits_for->has_queued();
+}
+
+// A release is sent before its bell is released: the waiter that wakes waits on the server for the
+// release, or comes later.
+bool strategy::needs_bell(const claim& c) noexcept {
+  const claims::retrying_recipe& of = c.recipe();
+  if (of.is_held()) return c.waits_for->is_had();
+  return !of.is_idle() && of.now_in() != claims::retrying_state::releasing;
+}
+
 void strategy::on_step(claim& c, time_point now) {
-  const bool keeps_bell = c.waits_for && (c.waits_for->is_had() || !c.recipe().is_held());
-  if (c.waits_for && (c.recipe().is_idle() || !keeps_bell))
-    std::exchange(c.waits_for, nullptr)->leave(now);
+  if (c.waits_for && !needs_bell(c)) std::exchange(c.waits_for, nullptr)->leave(now);
   if (c.recipe().is_waiter() || c.recipe().is_attempt()) return;
   c.looks_at_members = false;
   if (const seam::lock_group group = std::exchange(c.details.group, {})) groups_.leave(group, c);

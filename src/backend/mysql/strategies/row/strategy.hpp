@@ -9,6 +9,7 @@
 
 #include "backend/mysql/strategies/retrying/strategy.hpp"
 #include "backend/mysql/strategies/row/bell.hpp"
+#include "backend/mysql/strategies/row/recent_queues.hpp"
 #include "backend/mysql/strategies/row/renewals.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
 #include "backend/mysql/strategies/row/transaction.hpp"
@@ -44,6 +45,7 @@ class strategy final : public retrying::strategy {
     return {texts_.create_table(), texts_.create_members()};
   }
   void on_ready(time_point now, event_queue&) override;
+  bool is_release_urgent(const retrying::claim&) const noexcept override;
 
   // For its transactions; with the mutex.
   const statements& row_texts() const noexcept { return texts_; }
@@ -65,6 +67,8 @@ class strategy final : public retrying::strategy {
   std::string guarded_owner(const retrying::claim&) const override;
   void on_step(retrying::claim&, time_point now) override;
   void on_opening_reply(const sql_reply&, const reply_context&) override;
+  static bool needs_bell(const retrying::claim&) noexcept;
+  bool queues_first(const retrying::claim&, time_point now) const noexcept;
   std::optional<claims::retrying_reply> wait_for_bell(retrying::claim&, time_point now);
   void begin_transaction(const std::vector<retrying::claim*>&, claim_group*, time_point now);
 
@@ -84,6 +88,7 @@ class strategy final : public retrying::strategy {
   std::list<transaction> transactions_;
   claims::group_barrier<claim_group> groups_;
   std::list<bell> bells_;
+  recent_queues queues_;
   ignored_reply marks_;
 };
 

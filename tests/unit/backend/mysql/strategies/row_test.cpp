@@ -123,6 +123,60 @@ TEST_F(mysql_row, after_a_wait_for_the_bell_the_next_acquire_queues_for_it) {
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
+// While one claim of a client releases, its next acquire is another claim's.
+TEST_F(mysql_row, after_a_wait_for_the_bell_every_claim_of_the_client_queues_for_it) {
+  wait_for_bell();
+  t.reply(1, rows({{"7", "1"}}));
+  t.reply(0, granted_row(5));
+  told next;
+  const auto second = t.s->open("job", next);
+  t.lock->release(nullptr);
+  second->acquire({.ttl = 30s, .at = t.now()});
+  t.greet(2);
+  EXPECT_TRUE(t.awaits(2, "GET_LOCK"));
+  t.reply(0, granted_row(0));
+  EXPECT_EQ(t.statement(0), "") << "it overtakes no waiter";
+  t.reply(1, {});
+  t.reply(2, rows({{"8", "1"}}));
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+  t.reply(0, granted_row(6));
+  EXPECT_EQ(next.take(), "granted ");
+}
+
+TEST_F(mysql_row, one_attempt_is_made_whether_or_not_others_queue_for_the_bell) {
+  wait_for_bell();
+  t.reply(1, rows({{"7", "1"}}));
+  t.reply(0, granted_row(5));
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(0));
+  t.reply(1, {});
+  t.acquire();
+  EXPECT_TRUE(t.awaits(0, "grant_number="));
+}
+
+TEST_F(mysql_row, the_bell_is_released_together_with_the_row) {
+  wait_for_bell();
+  t.reply(1, rows({{"7", "1"}}));
+  t.reply(0, granted_row(5));
+  t.lock->release(nullptr);
+  EXPECT_TRUE(t.awaits(0, "SET owner=x''"));
+  EXPECT_TRUE(t.awaits(1, "RELEASE_LOCK"));
+  t.reply(0, granted_row(0));
+  t.reply(1, {});
+}
+
+TEST_F(mysql_row, a_waiter_that_is_woken_just_before_the_release_is_executed_tries_again_at_once) {
+  wait_for_bell();
+  t.reply(1, rows({{"7", "1"}}));
+  t.reply(0, {});
+  t.reply(0, rows({{"", "-1", "0"}}));
+  t.reply(0, {});  // the row exists already
+  EXPECT_TRUE(t.awaits(0, "grant_number="));
+  t.reply(0, {});
+  t.reply(0, rows({{"", "-1", "0"}}));
+  EXPECT_EQ(t.statement(0), "") << "a client that tries in a circle loads the server";
+}
+
 TEST_F(mysql_row, a_client_that_uses_a_row_without_a_pause_tries_again_at_once) {
   for (int i = 0; i < 4; ++i) {
     t.acquire(false);
