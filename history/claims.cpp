@@ -77,7 +77,8 @@ void find_claims(lock_history& one, std::span<const record* const> kills, const 
   for (auto& claim : one.claims) {
     note_end(claim, claim.deadline);
     for (const record* kill : kills) {
-      if (kill->call < claim.acquire->call) continue;
+      // Until it was seen to be dead it may have acquired this. Then its number is another's.
+      if (kill->back < claim.acquire->call) continue;
       if (!belongs_to(claim.acquire->process, kill->process)) continue;
       note_end(claim, std::min(kill->call, last.at(claim.acquire->process)));
       note_gone(claim, later(kill->back, lapse), *kill);

@@ -101,6 +101,7 @@ TEST(checker_overlap, a_killed_process_claims_nothing_more) {
   EXPECT_EQ(found(two + "7 - kill 50 55 ok 0 -\n"), "");
   EXPECT_EQ(found(two + "7.1 - kill 50 55 ok 0 -\n"), "");
   EXPECT_EQ(found(two + "7 - kill 67 68 ok 0 -\n"), "overlap:1,3");
+  EXPECT_EQ(found(two + "7 - kill 5 55 ok 0 -\n"), "") << "it acquired before it was dead";
   EXPECT_EQ(found(two + "77 - kill 50 55 ok 0 -\n"), "overlap:1,3") << "another process";
   EXPECT_EQ(found(two + "7 - kill 1 2 ok 0 -\n"), "overlap:1,3") << "its number was used before";
 }
