@@ -47,7 +47,7 @@ concept store_of = requires(S& s, C& c, const C& known, typename C::operation op
   s.wake_at(c, now);     // never: not at all
   s.after_step(c, now);  // an idle claim has no owner id and sleeps for nothing
   s.request_flush(urgency::soon);
-  // Another client waits for its release, as far as the store knows without the recipe.
+  // Whether the store itself knows that another client waits for this claim's release.
   { s.is_release_urgent(known) } -> std::same_as<bool>;
   { s.text_of_owner(known) } -> std::same_as<std::string>;  // what a guard compares
   // The text of a failure that has none of its own.
@@ -55,7 +55,7 @@ concept store_of = requires(S& s, C& c, const C& known, typename C::operation op
 };
 
 // The part of store_of that is the same in a store that begins every verb, hands on nothing by
-// itself, and knows no more waiters than its recipe.
+// itself, and knows of waiters only through the recipe.
 struct store_defaults {
   static errc refuses(const seam::claim&, verb) noexcept { return {}; }
   static void deliver(time_point, event_queue&) noexcept {}

@@ -75,7 +75,7 @@ enum class trouble : unsigned char {
   taken_back,              // the old master is the right one again, and the new one its replica
   // Of a cluster.
   slot_moved,  // of a lock, to another master, key by key
-  // Of the sentinels of two servers.
+  // Only where sentinels watch two servers.
   sentinel_stopped,  // what comes meanwhile is done then
   sentinel_killed,   // and started again, with what it knew
   sentinel_cut_off,  // from the other sentinels: it hears of no failover

@@ -58,9 +58,9 @@ class store_model {
   // Of a client, where its requests carry none that the model could learn.
   virtual std::string name_of_client(int) const { return {}; }
 
-  // The server there grants locks. Clients connect to others to find those that do.
+  // Whether the server there grants locks. Clients connect to others to find those that do.
   virtual bool has_locks(const std::string& /*host*/) const { return true; }
-  // What that client sends arrives there.
+  // Whether that client's network leads there.
   virtual bool is_reached(const std::string& /*host*/, int /*client*/) const { return true; }
   // Its server. Whatever these cause is delivered to the peers before they return.
   virtual bool accepts(const std::string& /*host*/) const { return true; }

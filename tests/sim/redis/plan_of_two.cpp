@@ -125,7 +125,7 @@ void draw_troubles_of_sentinels(plan& p, dice& d) {
   constexpr trouble kinds[] = {trouble::sentinel_cut_off, trouble::sentinel_stopped,
                                trouble::sentinel_killed};
   for (int n = d.chance(0.5) ? 0 : d.between(1, 4); n > 0; --n) {
-    // Those that are only cut off from each other are most of them: the judge excuses little then.
+    // Most of them only cut a sentinel off from the others, for which the judge excuses little.
     const trouble what = d.chance(0.6) ? kinds[0] : kinds[d.below(std::size(kinds))];
     p.faults.push_back(some_trouble_of_sentinel(p, d, what, d.between(0, p.sentinels - 1)));
   }

@@ -308,7 +308,7 @@ moment redis_roles::window(fault::share cuts) const {
   return are_all_cut ? reaches : reaches + probes;
 }
 
-// The old master may stay a master for ever, unless clients need a replica.
+// The old master may remain a second master forever, unless clients need a replica.
 void redis_roles::heal() {
   world_.change_server([this] {
     stands_ = false;

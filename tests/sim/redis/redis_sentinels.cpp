@@ -98,7 +98,7 @@ void redis_sentinels::announce(const server_address& master, moment first, momen
   });
 }
 
-// Of the last failover. One that is out of touch hears of it when it is back.
+// The sentinel hears of the last failover now, or when it is back in touch.
 void redis_sentinels::hear(int number) {
   sentinel& s = all_[static_cast<std::size_t>(number)];
   s.has_missed = !is_in_touch(s);

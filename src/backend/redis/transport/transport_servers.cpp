@@ -265,7 +265,7 @@ bool transport::is_commands_server(const server_identity& s) const {
   return commands_.is_ready() && s.is_same_process(lineage_.leader());
 }
 
-// If it has not, all connections are made anew, and each lease is confirmed.
+// If not, the client replaces all its connections and confirms each lease.
 bool transport::still_reigns(std::string_view replication, const reply_context& c) {
   const bool reigns = lineage_.judge_own(leader_now(replication, c)) != action::move ||
                       base::planted(base::mutant::replies_of_old_reign_believed);

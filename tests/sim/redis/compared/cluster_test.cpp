@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "testkit/servers/cluster_servers.hpp"
+#include "tests/sim/redis/compared/answers_of_model.hpp"
 #include "tests/sim/redis/compared/raw_socket.hpp"
 #include "tests/sim/redis/compared/two_servers.hpp"
 #include "tests/sim/redis/model/redis_cluster.hpp"
@@ -56,12 +57,6 @@ std::vector<std::vector<command_words>> requests_of_a_lock() {
   return all;
 }
 
-struct collected final : peer {
-  void deliver(std::string_view bytes) override { got += bytes; }
-  void kicked() override { got += "(closed)"; }
-  std::string got;
-};
-
 void replace_all(std::string& in, const std::string& what, const std::string& with) {
   for (auto at = in.find(what); at != in.npos; at = in.find(what, at + with.size()))
     in.replace(at, what.size(), with);
@@ -96,14 +91,10 @@ struct sim_cluster_model : testing::Test {
     return out;
   }
   std::string answers_of_model(int node, const std::vector<command_words>& all) {
-    collected end;
-    model_redis& s = model.at(node);
-    const int c = s.connect(end);
-    s.receive(c, bytes_of(all));
-    s.disconnect(c);
+    std::string out = sim::answers_of_model(model.at(node), bytes_of(all));
     for (std::size_t i = 0; i < real->server_count(); ++i)
-      replace_all(end.got, "10.0.0." + std::to_string(i + 1) + ":6379", name_of_node(i));
-    return end.got;
+      replace_all(out, "10.0.0." + std::to_string(i + 1) + ":6379", name_of_node(i));
+    return out;
   }
   static std::string name_of_node(std::size_t i) { return "node" + std::to_string(i); }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "testkit/servers/redis_server.hpp"
+#include "tests/sim/redis/compared/answers_of_model.hpp"
 #include "tests/sim/redis/compared/random_claims.hpp"
 #include "tests/sim/redis/compared/two_servers.hpp"
 #include "tests/sim/redis/model/redis_pair.hpp"
@@ -52,12 +53,6 @@ class shown_info {
   std::map<std::string, std::size_t> known_;
 };
 
-struct one_end final : peer {
-  void deliver(std::string_view bytes) override { got += bytes; }
-  void kicked() override { got += "(closed)"; }
-  std::string got;
-};
-
 struct sim_replication : testing::Test {
   void SetUp() override {
     if (!redis_server::installed()) GTEST_SKIP() << redis_server::not_installed;
@@ -71,13 +66,9 @@ struct sim_replication : testing::Test {
            s.command({"INFO", "replication"}).text;
   }
   std::string model_info(int server) {
-    one_end end;
-    model_redis& s = model.at(server);
-    const int c = s.connect(end);
-    s.receive(c, encoded({"INFO", "server"}) + encoded({"INFO", "persistence"}) +
-                     encoded({"INFO", "replication"}));
-    s.disconnect(c);
-    return end.got;
+    return answers_of_model(model.at(server), encoded({"INFO", "server"}) +
+                                                  encoded({"INFO", "persistence"}) +
+                                                  encoded({"INFO", "replication"}));
   }
   // The real ones need some time for it.
   void expect_same_reports(const std::string& after) {
@@ -119,10 +110,7 @@ struct sim_replication : testing::Test {
   }
   void write(int server, const std::string& key) {
     command(server, {"SET", key, "v"});
-    one_end end;
-    const int c = model.at(server).connect(end);
-    model.at(server).receive(c, encoded({"SET", key, "v"}));
-    model.at(server).disconnect(c);
+    answers_of_model(model.at(server), encoded({"SET", key, "v"}));
     model.deliver_all();
   }
 
@@ -196,7 +184,7 @@ struct both_ends {
   }
   raw_socket real;
   model_redis& model;
-  one_end end;
+  collected_answers end;
   int handle;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testkit/servers/sentinel_servers.hpp"
+#include "tests/sim/redis/compared/answers_of_model.hpp"
 #include "tests/sim/redis/compared/raw_socket.hpp"
 #include "tests/sim/redis/compared/two_servers.hpp"
 #include "tests/sim/redis/model/sentinel_group.hpp"
@@ -23,12 +24,6 @@ using testkit::sentinel_servers;
 using words = std::vector<std::string>;
 
 constexpr std::string_view end_of_answers = "$3\r\nend\r\n";
-
-struct heard_answers final : peer {
-  void deliver(std::string_view bytes) override { got += bytes; }
-  void kicked() override { got += "(closed)"; }
-  std::string got;
-};
 
 // The lines of an answer and the words of its texts, without the lengths of the texts.
 words parts_of(std::string_view bytes) {
@@ -58,8 +53,8 @@ std::string joined(const words& all) {
   return out;
 }
 
-// Of lists of fields and values: the values of these fields, and each list in its place in the
-// order of the first of them. Sentinels keep the lists in no order, and have more fields.
+// Keeps these fields of each list of fields and values, and sorts the lists by the first of them.
+// Sentinels return the lists in no order, with more fields.
 std::string fields_of(const words& all, const words& fields) {
   words lists;
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
@@ -97,12 +92,7 @@ struct sim_sentinel_model : testing::Test {
     return encoded(one) + encoded({"PING", "end"});
   }
   std::string bytes_of_model(int sentinel, const command_words& one) {
-    heard_answers end;
-    model_redis& s = model.at(sentinel);
-    const int c = s.connect(end);
-    s.receive(c, request(one));
-    s.disconnect(c);
-    return end.got;
+    return answers_of_model(model.at(sentinel), request(one));
   }
   std::string bytes_of_real(int sentinel, const command_words& one) {
     raw_socket socket(real->sentinel(static_cast<std::size_t>(sentinel)).socket_path());
@@ -157,7 +147,7 @@ struct sim_sentinel_model : testing::Test {
                        {"name", "ip", "port", "flags", "config-epoch", "num-slaves",
                         "num-other-sentinels", "quorum"});
     expect_same_answer({"SENTINEL", "SENTINELS", "main"}, {"name", "ip", "port", "runid", "flags"});
-    // What a sentinel knows of the links between servers comes later than the announcement.
+    // A sentinel learns of the links between servers only after the announcement.
     for (const char* word : {"REPLICAS", "SLAVES"})
       expect_same_answer({"SENTINEL", word, "main"}, {"name", "ip", "port", "slave-priority"});
     for (const char* word : {"GET-MASTER-ADDR-BY-NAME", "MASTER", "SENTINELS", "REPLICAS"})
@@ -180,7 +170,7 @@ TEST_F(sim_sentinel_model, describes_the_master_and_a_failover_as_real_sentinels
   raw_socket hears(real->sentinel(1).socket_path());
   hears.write(request(subscribe));
   hears.read_until(end_of_answers);
-  heard_answers end;
+  collected_answers end;
   const int c = model.at(1).connect(end);
   model.at(1).receive(c, request(subscribe));
   end.got.clear();
@@ -219,7 +209,7 @@ TEST_F(sim_sentinel_model, greets_and_refuses_as_real_sentinels_do) {
 TEST(sim_sentinel_group, keeps_the_latest_configuration_and_announces_it_once) {
   const server_address a{"10.0.0.1"}, b{"10.0.0.2"};
   sentinel_group group([] { return std::chrono::microseconds(0); }, 3, a, {b});
-  heard_answers end;
+  collected_answers end;
   const int c = group.at(0).connect(end);
   group.at(0).receive(c, encoded({"SUBSCRIBE", "+switch-master"}));
   end.got.clear();

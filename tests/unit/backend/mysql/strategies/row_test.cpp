@@ -20,6 +20,12 @@ class mysql_row : public testing::Test {
     t.pass(500ms);
     ASSERT_EQ(t.statement(0), "") << "it sleeps";
   }
+  // Another client queues for the bell meanwhile.
+  void acquire_with_bell() {
+    wait_for_bell();
+    t.reply(1, rows({{"7", "1"}}));
+    t.reply(0, granted_row(5));
+  }
   server_fixture t{"row"};
 };
 
@@ -107,9 +113,7 @@ TEST_F(mysql_row, a_waiter_that_is_woken_by_the_bell_reads_the_row) {
 }
 
 TEST_F(mysql_row, after_a_wait_for_the_bell_the_next_acquire_queues_for_it) {
-  wait_for_bell();
-  t.reply(1, rows({{"7", "1"}}));
-  t.reply(0, granted_row(5));
+  acquire_with_bell();
   t.lock->release(nullptr);
   t.reply(0, granted_row(0));
   t.reply(1, {});
@@ -125,9 +129,7 @@ TEST_F(mysql_row, after_a_wait_for_the_bell_the_next_acquire_queues_for_it) {
 
 // While one claim of a client releases, its next acquire is another claim's.
 TEST_F(mysql_row, after_a_wait_for_the_bell_every_claim_of_the_client_queues_for_it) {
-  wait_for_bell();
-  t.reply(1, rows({{"7", "1"}}));
-  t.reply(0, granted_row(5));
+  acquire_with_bell();
   told next;
   const auto second = t.s->open("job", next);
   t.lock->release(nullptr);
@@ -144,9 +146,7 @@ TEST_F(mysql_row, after_a_wait_for_the_bell_every_claim_of_the_client_queues_for
 }
 
 TEST_F(mysql_row, one_attempt_is_made_whether_or_not_others_queue_for_the_bell) {
-  wait_for_bell();
-  t.reply(1, rows({{"7", "1"}}));
-  t.reply(0, granted_row(5));
+  acquire_with_bell();
   t.lock->release(nullptr);
   t.reply(0, granted_row(0));
   t.reply(1, {});
@@ -155,9 +155,7 @@ TEST_F(mysql_row, one_attempt_is_made_whether_or_not_others_queue_for_the_bell) 
 }
 
 TEST_F(mysql_row, the_bell_is_released_together_with_the_row) {
-  wait_for_bell();
-  t.reply(1, rows({{"7", "1"}}));
-  t.reply(0, granted_row(5));
+  acquire_with_bell();
   t.lock->release(nullptr);
   EXPECT_TRUE(t.awaits(0, "SET owner=x''"));
   EXPECT_TRUE(t.awaits(1, "RELEASE_LOCK"));

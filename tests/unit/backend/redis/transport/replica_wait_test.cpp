@@ -94,7 +94,7 @@ TEST_F(redis_replica_wait, replicas_confirm_nothing_that_was_answered_in_an_earl
   confirm(1, "h2", "h1");
   EXPECT_EQ(a.take_log(), "cut down ");
   net.time.advance(1s);
-  EXPECT_GT(net.lines.size(), 2u) << "no connection was made anew";
+  EXPECT_GT(net.lines.size(), 2u) << "no connection was replaced";
 }
 
 // A master without replicas draws a new id when the first one comes, which continues none.
