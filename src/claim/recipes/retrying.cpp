@@ -79,7 +79,7 @@ duration retrying_recipe::used(time_point now) noexcept {
 // Behind the waiters that are queued by now, so that it overtakes none of them.
 bool retrying_recipe::joins_queue(time_point now) noexcept {
   if (!rules_->channel_is_queue || planted(mutant::waiters_overtaken)) return false;
-  return now < yields_until_ || used(now) >= rules_->queue_after;
+  return used(now) >= rules_->queue_after;
 }
 
 retrying_recipe::step retrying_recipe::cancel(time_point now, const timing& t) noexcept {

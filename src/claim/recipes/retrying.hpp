@@ -14,10 +14,9 @@
 //               | acquire, after it used the  | waiting     | new owner, sleep for as long as it
 //               | lock without a pause, where |             | used the lock, or longer
 //               | peers poll                  |             |
-//               | acquire, while others wait, | subscribing | new owner, send subscribe: behind
-//               | or after it used the lock   |             | them
-//               | without a pause, where the  |             |
-//               | channel is a queue          |             |
+//               | acquire, after it used the  | subscribing | new owner, send subscribe: behind
+//               | lock without a pause, where |             | those that wait
+//               | the channel is a queue      |             |
 //   trying,     | next_step                   | same        | send the same: its next command
 //   resolving,  |                             |             |
 //   releasing,  |                             |             |
@@ -142,8 +141,8 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
     bool has_channel = false;     // else it polls
     bool keeps_messages = false;  // one that comes before the subscription is not lost
     // Subscribers get their messages in the order of their subscriptions, one for each release. A
-    // claim subscribes before it tries, rather than overtake waiters: for a while after a release
-    // that notified one, and where it used the lock for queue_after without a pause.
+    // claim that used the lock for queue_after without a pause subscribes before it tries, rather
+    // than overtake waiters.
     bool channel_is_queue = false;
     duration queue_after{};
     bool has_queue = false;          // a busy claim may have left a place in a queue

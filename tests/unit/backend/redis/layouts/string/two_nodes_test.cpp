@@ -163,6 +163,22 @@ TEST_F(redis_moving_keys, are_renewed_by_the_server_that_has_them) {
   EXPECT_EQ(c.log, "granted doubtful lost ");
 }
 
+TEST_F(redis_moving_keys, are_renewed_however_often_a_renewal_was_redirected) {
+  recorded_claim& c = held("moving-job");
+  world.changed = [](const std::string& bytes) {
+    const bool is_of_renewal = bytes.starts_with("*2\r\n:");
+    return is_of_renewal ? "-TRYAGAIN Multiple keys request during rehashing of slot\r\n" : bytes;
+  };
+  for (std::uint32_t ticket = 1; ticket <= 20; ++ticket) {  // more than may be in flight
+    c.renew(ticket);
+    pass();
+  }
+  EXPECT_EQ(c.log, "granted ");
+  world.changed = nullptr;
+  pass(3s);
+  EXPECT_NE(c.log.find("extended"), std::string::npos) << c.log;
+}
+
 TEST_F(redis_moving_keys, lose_a_lock_that_has_not_come_along) {
   recorded_claim& c = held("moving-job");
   move_keys();
