@@ -1,115 +1,29 @@
 # Included when ctest starts: lists the cases of `program` and adds each as a test. The variables
-# are set by the file that holdfast_add_tests() writes.
+# are set by the file that holdfast_add_tests() writes. What cases.pl does would take seconds in the
+# language of CMake, with thousands of cases.
+set(settings "")
+foreach(name IN ITEMS program folder labels rules environment fixture timeout cost busy long alone
+    of_busy of_long together directory)
+  string(REPLACE ";" "\\;" value "${${name}}")
+  list(APPEND settings "${name}=${value}")
+endforeach()
+
 set(listing_failed "")
 if(NOT EXISTS ${program})
   set(listing_failed "not built: ${program}")
 else()
-  execute_process(COMMAND ${cmake} -E env --unset=GTEST_FILTER ${environment}
-    ${program} --gtest_list_tests
-    OUTPUT_VARIABLE listing ERROR_VARIABLE complaint RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    set(listing_failed "${program} --gtest_list_tests failed: ${result} ${complaint}")
-  elseif(NOT listing MATCHES "\n  [^ ]")
-    set(listing_failed "${program} has no test cases")
+  execute_process(
+    COMMAND ${cmake} -E env --unset=GTEST_FILTER ${environment} ${program} --gtest_list_tests
+    COMMAND ${cmake} -E env ${settings} perl ${CMAKE_CURRENT_LIST_DIR}/cases.pl
+    OUTPUT_VARIABLE commands ERROR_VARIABLE complaint RESULTS_VARIABLE results)
+  if(NOT results STREQUAL "0;0")
+    set(listing_failed "${program} --gtest_list_tests failed: ${results} ${complaint}")
   endif()
 endif()
 if(listing_failed)
   add_test(${folder}.discovery ${cmake} -E false)
   set_tests_properties(${folder}.discovery PROPERTIES LABELS "${folder}")
   message(STATUS "${listing_failed}")
-  set(listing "")
+else()
+  cmake_language(EVAL CODE "${commands}")
 endif()
-
-# A parameter without a name of its own is listed as a number with its value in a comment.
-macro(name_the_parameter name comment)
-  set(shown "${name}")
-  if("${name}" MATCHES "^(.*/)[0-9]+(\\.?)$")
-    set(front "${CMAKE_MATCH_1}")
-    set(dot "${CMAKE_MATCH_2}")
-    if("${comment}" MATCHES "^(GetParam\\(\\)|TypeParam) = \"?([-A-Za-z0-9_:/]+)\"?$")
-      set(shown "${front}${CMAKE_MATCH_2}${dot}")
-    endif()
-  endif()
-endmacro()
-
-# What follows a '-' in a filter is left out, and a '?' stands for any character. A filter that
-# matches nothing is a failure.
-macro(filter_of out cases)
-  string(REPLACE "-" "?" ${out} "${cases}")
-  string(PREPEND ${out} "--gtest_filter=")
-endmacro()
-set(of_each FAIL_REGULAR_EXPRESSION "\\] 0 tests from 0 test suites ran")
-
-# Adds the case to those that one process plays; add_groups() makes tests of them.
-set(groups "")
-macro(add_to_group group)
-  list(APPEND groups "${group}")
-  list(APPEND "cases_of_${group}" "${suite}${name}")
-  list(APPEND "labels_of_${group}" ${case_labels})
-endmacro()
-
-macro(add_groups)
-  list(REMOVE_DUPLICATES groups)
-  foreach(group IN LISTS groups)
-    list(JOIN "cases_of_${group}" ":" filter)
-    list(REMOVE_DUPLICATES "labels_of_${group}")
-    filter_of(filter "${filter}")
-    add_test("${folder}.${group}" "${program}" "${filter}" --gtest_brief=0)
-    set_tests_properties("${folder}.${group}" PROPERTIES LABELS "${labels_of_${group}}"
-      ENVIRONMENT "${environment}" TIMEOUT 600 WORKING_DIRECTORY "${directory}"
-      SKIP_REGULAR_EXPRESSION "\nskipped: " ${of_each} ${of_long})
-  endforeach()
-endmacro()
-
-string(REPLACE ";" "\\;" listing "${listing}")
-string(REPLACE "\n" ";" listing "${listing}")
-foreach(line IN LISTS listing)
-  if(NOT line MATCHES "^( *)([^ ]+)( +# (.*))?$")
-    continue()
-  endif()
-  set(indent "${CMAKE_MATCH_1}")
-  set(name "${CMAKE_MATCH_2}")
-  set(comment "${CMAKE_MATCH_4}")
-  name_the_parameter("${name}" "${comment}")
-  if(indent STREQUAL "" AND name MATCHES "\\.$")
-    set(suite "${name}")
-    set(shown_suite "${shown}")
-    continue()
-  elseif(indent STREQUAL "")
-    continue()
-  endif()
-  set(case_labels "${labels}")
-  foreach(rule IN LISTS rules)
-    string(REGEX MATCH "^(.*)=([^=]*)$" ignored "${rule}")
-    set(label "${CMAKE_MATCH_2}")
-    if("${shown_suite}${shown}" MATCHES "${CMAKE_MATCH_1}")
-      list(APPEND case_labels "${label}")
-    endif()
-  endforeach()
-  list(REMOVE_DUPLICATES case_labels)
-  if(together AND "${shown_suite}${shown}" MATCHES "${together}")
-    string(REGEX REPLACE "\\.$" "" group "${shown_suite}${CMAKE_MATCH_1}")
-    add_to_group("${group}")
-    continue()
-  endif()
-  set(test "${folder}.${shown_suite}${shown}")
-  filter_of(filter "${suite}${name}")
-  add_test("${test}" "${program}" "${filter}"
-    --gtest_also_run_disabled_tests --gtest_brief=0)
-  set_tests_properties("${test}" PROPERTIES LABELS "${case_labels}"
-    ENVIRONMENT "${environment}" TIMEOUT ${timeout} WORKING_DIRECTORY "${directory}" COST ${cost}
-    SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]" ${of_each})
-  if(busy AND "${shown_suite}${shown}" MATCHES "${busy}")
-    set_tests_properties("${test}" PROPERTIES ${of_busy})
-  endif()
-  if(long AND "${shown_suite}${shown}" MATCHES "${long}")
-    set_tests_properties("${test}" PROPERTIES ${of_long})
-  endif()
-  if(alone AND "${shown_suite}${shown}" MATCHES "${alone}")
-    set_tests_properties("${test}" PROPERTIES RUN_SERIAL TRUE)
-  endif()
-  if(fixture)
-    set_tests_properties("${test}" PROPERTIES FIXTURES_REQUIRED "${fixture}")
-  endif()
-endforeach()
-add_groups()

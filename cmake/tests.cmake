@@ -67,6 +67,10 @@ endfunction()
 # name that no other test of the program has.
 function(holdfast_test_program target testkit)
   file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+  get_target_property(aliased ${testkit} ALIASED_TARGET)
+  if(aliased)
+    set(testkit ${aliased})
+  endif()
   if(sources)
     add_executable(${target} ${sources})
     target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside GTest::gmock

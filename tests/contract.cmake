@@ -31,14 +31,12 @@ holdfast_add_tests(contract_tests DIR contract WAIT TIMEOUT 300 LONG "b1[45]_"
     "_(${codec_layout})_redis$=codec" "_(kazoo(_rw)?|node)_zookeeper$=codec"
   TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")
 
-# For sanitizers and emulators, which take long: one layout stands for those that differ by their
+# For sanitizers, which take long: one layout stands for those that differ by their
 # codecs, one server for several. The flavour shared_file differs from file by the rights of its
 # files alone.
 list(TRANSFORM codec_layouts REPLACE ".+" "*_\\0_redis" OUTPUT_VARIABLE of_codecs)
 string(JOIN : rarer *shared_file* ${of_codecs} *redisson_permits* *sentinel* *_cluster*
   *_shards_redis *_zookeeper)
-holdfast_add_emulated_suite(contract_tests DIR contract SHARDS 12 EXCEPT ${rarer}:*redisson*:*_mysql
-  ENVIRONMENT ${contract_environment})
 
 if(HOLDFAST_SANITIZED_TESTS)
   foreach(sanitizer IN LISTS holdfast_sanitizers)

@@ -29,11 +29,11 @@ part() {
   echo "== $name: $((SECONDS - began)) s"
 }
 
-# on_other_server SERVER: the tests that use a server, without the longest, on another version. An
-# older one runs the scripts of all layouts; on a newer one, one layout stands for those that differ
-# by their codecs.
+# on_other_server SERVER: the tests of what is asked of a server, without the longest, on another
+# version. An older one runs the scripts of all layouts; on a newer one, one layout stands for those
+# that differ by their codecs. The faults are those of links and processes.
 on_other_server() {
-  local variable kinds='^(contract|fault|interop|rounds)$' backend=redis without='^(codec|long)$'
+  local variable kinds='^(contract|interop|rounds)$' backend=redis without='^(codec|long)$'
   if [[ $1 == redis-6.2 ]]; then without='^long$'; fi
   if [[ $1 == zookeeper-* ]]; then backend=zookeeper; fi
   if ! variable=$("$root/packaging/servers/fetch.sh" "$1" "$root/build/servers"); then
@@ -45,21 +45,19 @@ on_other_server() {
     -LE "$without"
 }
 
-# on_other_processor PROCESSOR KINDS TARGET...: the tests of KINDS, built for another processor and
-# run in an emulator, with the servers of this machine. A test that fails runs once more, because
-# qemu 7.2 forks where a program calls posix_spawn(), and rarely the child of a process with threads
-# hangs before it executes its program. A fault that depends on the processor fails again.
+# on_other_processor PROCESSOR: the unit tests, built for another processor and run in an emulator.
+# A test that fails runs once more, because qemu 7.2 forks where a program calls posix_spawn(), and
+# rarely the child of a process with threads hangs before it executes its program. A fault that
+# depends on the processor fails again.
 on_other_processor() {
-  local processor=$1 kinds=$2 reason
-  shift 2
+  local processor=$1 reason
   if ! reason=$("$root/packaging/cross_root.sh" "$processor"); then
     echo "$reason"
     [[ $reason == skipped:* ]]
     return
   fi
-  build_preset "$processor" "$@"
-  "$root/tests/suite" "$root/build/$processor" -L '^emulated$' -L "^($kinds)$" \
-    --repeat until-pass:2
+  build_preset "$processor" unit_tests
+  "$root/tests/suite" "$root/build/$processor" -L '^emulated$' -L '^unit$' --repeat until-pass:2
 }
 
 # full: prints the sum alone in the last line; exit 1 if anything failed.
@@ -76,9 +74,8 @@ full() {
     part "$compiler in Debian 13" "$root/tests/debian-13.sh" "$compiler"
   done
   (need cross) || say "continuing without the packages that build for other processors"
-  part "on aarch64" on_other_processor aarch64 'unit|contract' unit_tests contract_tests \
-    contract_process
-  part "on s390x" on_other_processor s390x unit unit_tests
+  part "on aarch64" on_other_processor aarch64
+  part "on s390x" on_other_processor s390x
   ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}"
   echo "$all_passed passed, $all_failed failed"
   ((all_failed == 0))
