@@ -119,10 +119,10 @@ function(holdfast_flavour target)
       target_compile_options(${target} PUBLIC $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
     endif()
     target_link_options(${target} PUBLIC -fsanitize=${joined})
-    # The library is compiled with all checks of UBSan. In the tests of the suite those of each
-    # access to an object take half of the compile time; the preset asan has them in tests too.
+    # The checks of each access to an object take half of the compile time: the preset asan has
+    # them.
     if("undefined" IN_LIST arg_SANITIZE)
-      target_compile_options(${target} INTERFACE -fno-sanitize=null,alignment,vptr)
+      target_compile_options(${target} PUBLIC -fno-sanitize=null,alignment,vptr)
     endif()
   endif()
 endfunction()

@@ -48,7 +48,7 @@ keep_root trixie debian-13
 echo "a root of Debian 13 in $((SECONDS - began)) s"
 case $compiler in
   g++-14)
-    all_backends -O1  # GCC has warnings that need optimisation
+    all_backends -O2  # GCC has warnings that need optimisation
     build unit_tests asio_tests contract_tests contract_process
     suite 'unit|contract'
     ;;

@@ -278,6 +278,8 @@ void judge::look(lock_state& l, const pipe* by) {
     l.periods.back().lapsed = lapsed;
     l.periods.push_back({world_.time.now(), l.owner});
     changed(l, before, lapsed, by);
+  } else if (lapsed && l.expires_ms >= view_->now_ms()) {
+    l.periods.back().revived = world_.time.now();
   }
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
   const bool is_queued_mutex =

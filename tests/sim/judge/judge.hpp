@@ -169,6 +169,7 @@ class judge final : public observer {
     moment since{};
     std::string owner;
     bool lapsed = false;  // before it ended
+    moment revived{};     // by a renewal, when it had lapsed
   };
   struct lock_state {
     int number = 0;

@@ -40,7 +40,8 @@ bool judge::was_owner(const lock_state& l, std::string_view owner, moment since)
   for (auto p = l.periods.rbegin(); p != l.periods.rend() && until >= since; ++p) {
     const owner_is was = view_->kind_of(p->owner);
     if (was == owner_is::foreign) return true;  // its id is of another form
-    if (owner.empty() && (was == owner_is::nobody || lapsed || p->lapsed)) return true;
+    const bool was_lapsed = lapsed || p->lapsed || p->revived > since;
+    if (owner.empty() && (was == owner_is::nobody || was_lapsed)) return true;
     const bool is_it = was == owner_is::claim && is_shown_as(p->owner, owner);
     if (!owner.empty() && is_it) return true;
     lapsed = false;
@@ -64,8 +65,10 @@ std::string_view judge::holder_since(const lock_state& l, moment since,
     return std::ranges::none_of(but, [&](const std::string& o) { return is_shown_as(id, o); });
   };
   const std::string_view owner = now_owner(l);
-  if (view_->kind_of(owner) == owner_is::claim)
-    return l.periods.back().since < since && is_missing(owner) ? owner : std::string_view();
+  if (view_->kind_of(owner) == owner_is::claim) {
+    const moment held_since = std::max(l.periods.back().since, l.periods.back().revived);
+    return held_since < since && is_missing(owner) ? owner : std::string_view();
+  }
   const auto at = view_->now_us();
   for (const tenure& t : l.tenures) {
     const auto lives = [&](const auto& m) { return m.first == t.id && m.second > at; };

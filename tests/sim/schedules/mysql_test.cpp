@@ -49,6 +49,10 @@ TEST(sim_mysql_rows, a_release_that_the_server_has_lost_leaves_the_lock_for_one_
     EXPECT_EQ(play_mysql(draw(seed, *strategy_named("row"))).complaint, "") << seed;
 }
 
+TEST(sim_mysql_rows, a_lease_that_is_renewed_after_its_end_was_nobodys_meanwhile) {
+  EXPECT_EQ(play_mysql(draw(703707, *strategy_named("row"))).complaint, "");
+}
+
 // A restart of the server ends all of them. They are one failure, and the pause after it is short.
 TEST(sim_mysql_records, a_client_that_loses_many_connections_at_once_connects_again_soon) {
   EXPECT_EQ(play_mysql(draw(31920, *strategy_named("insert"))).complaint, "");
