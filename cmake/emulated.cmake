@@ -20,7 +20,7 @@ function(holdfast_add_emulated_suite target)
     math(EXPR index "${shard} - 1")
     set(name ${arg_DIR}.${CMAKE_SYSTEM_PROCESSOR}/${shard})
     add_test(NAME ${name} COMMAND ${target} --gtest_brief=1 --gtest_filter=-${arg_EXCEPT})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_DIR};emulated" TIMEOUT 600
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_DIR};emulated" TIMEOUT 240
       ENVIRONMENT "${arg_ENVIRONMENT};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()

@@ -57,15 +57,14 @@ function(holdfast_shared_interface target)
   target_compile_options(${target} PRIVATE -fno-semantic-interposition)
 endfunction()
 
-# holdfast_flavour(<target> [SHARED] [IN_PIECES] [FOR_TESTS] [SANITIZE <sanitizer>...]
-#   [DEFINES <macro>...])
+# holdfast_flavour(<target> [SHARED] [FOR_TESTS] [SANITIZE <sanitizer>...] [DEFINES <macro>...])
 # What links to a flavour is compiled with its sanitizers and macros too. Those for tests are built
 # in three pieces, which takes half the time of eighteen, and those that are shipped in one: calls
 # between cohort, slot and claim are inlined then, a seventh of an uncontended cycle. Warnings are
 # the matter of `holdfast` itself. All are position-independent, so that a program may put a static
 # one into a shared library of its own.
 function(holdfast_flavour target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;IN_PIECES;FOR_TESTS" "" "SANITIZE;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;FOR_TESTS" "" "SANITIZE;DEFINES")
   if(arg_SHARED)
     add_library(${target} SHARED ${holdfast_sources})
     holdfast_shared_interface(${target})
@@ -99,7 +98,7 @@ function(holdfast_flavour target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON POSITION_INDEPENDENT_CODE ON)
   set(batch 0)
-  if(arg_FOR_TESTS OR arg_IN_PIECES)
+  if(arg_FOR_TESTS OR HOLDFAST_IN_PIECES)
     list(LENGTH holdfast_sources files)
     math(EXPR batch "(${files} + 2) / 3")
   endif()
@@ -144,7 +143,7 @@ if(BUILD_SHARED_LIBS)
     target_link_libraries(holdfast_static PUBLIC PkgConfig::hiredis)
   endif()
 elseif(HOLDFAST_TESTS AND HOLDFAST_PLANTED_FAULTS)
-  holdfast_flavour(holdfast IN_PIECES DEFINES HOLDFAST_MUTANTS)
+  holdfast_flavour(holdfast DEFINES HOLDFAST_MUTANTS)
   add_library(holdfast_mutants ALIAS holdfast)
   set(holdfast_static holdfast)
 else()

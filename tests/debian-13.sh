@@ -17,7 +17,7 @@ skip() {
 
 # all_backends FLAGS: a tree with the warnings of this project as errors.
 all_backends() {
-  local option options=(WERROR CLI TESTS WITH_REDIS WITH_ZOOKEEPER WITH_MYSQL WITH_ASIO)
+  local option options=(IN_PIECES WERROR CLI TESTS WITH_REDIS WITH_ZOOKEEPER WITH_MYSQL WITH_ASIO)
   for option in "${!options[@]}"; do options[option]=-DHOLDFAST_${options[option]}=ON; done
   in_root cmake -S /source -B "$folder" -G Ninja -Wno-dev "-DCMAKE_CXX_COMPILER=$compiler" \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=$1 -DNDEBUG" \

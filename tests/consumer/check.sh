@@ -184,7 +184,7 @@ case $way in
     cmake -S "$source" -B "$build/shared" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
       -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O0 -DNDEBUG" \
       -DCMAKE_INSTALL_PREFIX=/usr -DHOLDFAST_CLI="$command" -DHOLDFAST_TESTS=OFF \
-      -DHOLDFAST_BENCH=OFF $options
+      -DHOLDFAST_BENCH=OFF -DHOLDFAST_IN_PIECES=ON $options
     ninja -C "$build/shared"
     ;;
   headers)  # each can be the first that is included
