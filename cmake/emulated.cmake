@@ -3,8 +3,7 @@
 # holdfast_add_emulated_suite(<target> DIR <folder> SHARDS <number> [EXCEPT <gtest pattern>]
 #                             [ENVIRONMENT <name=value>...])
 # The whole program but EXCEPT is SHARDS tests, labelled `emulated`: a program takes a fifth of a
-# second to start in the emulator, longer than most cases. A child process is started with
-# $HOLDFAST_EMULATOR, as the kernel does not execute programs for another processor.
+# second to start in the emulator, longer than most cases.
 function(holdfast_add_emulated_suite target)
   if(NOT TARGET ${target} OR NOT CMAKE_CROSSCOMPILING)
     return()
@@ -14,8 +13,7 @@ function(holdfast_add_emulated_suite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
   target_compile_options(${target} PRIVATE -w)
   holdfast_turn_recorder_off(arg_ENVIRONMENT)
-  list(APPEND arg_ENVIRONMENT HOLDFAST_EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}
-    QEMU_LD_PREFIX=${CMAKE_SYSROOT} GTEST_TOTAL_SHARDS=${arg_SHARDS})
+  list(APPEND arg_ENVIRONMENT QEMU_LD_PREFIX=${CMAKE_SYSROOT} GTEST_TOTAL_SHARDS=${arg_SHARDS})
   foreach(shard RANGE 1 ${arg_SHARDS})
     math(EXPR index "${shard} - 1")
     set(name ${arg_DIR}.${CMAKE_SYSTEM_PROCESSOR}/${shard})

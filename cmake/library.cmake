@@ -118,7 +118,7 @@ function(holdfast_flavour target)
       target_compile_options(${target} PUBLIC $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
     endif()
     target_link_options(${target} PUBLIC -fsanitize=${joined})
-    # The checks of each access to an object take half of the compile time: the preset asan has
+    # UBSan's checks of each access to an object take half of the compile time. The preset asan has
     # them.
     if("undefined" IN_LIST arg_SANITIZE)
       target_compile_options(${target} PUBLIC -fno-sanitize=null,alignment,vptr)

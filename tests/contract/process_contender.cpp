@@ -34,9 +34,8 @@ class process_contender final : public contender {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     ::posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    char* const emulator = std::getenv("HOLDFAST_EMULATOR");  // of a build for another processor
-    char* arguments[] = {emulator ? emulator : program, emulator ? program : nullptr, nullptr};
-    const int error = ::posix_spawnp(&id_, arguments[0], &actions, nullptr, arguments, environ);
+    char* arguments[] = {program, nullptr};
+    const int error = ::posix_spawnp(&id_, program, &actions, nullptr, arguments, environ);
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(in[0]);
     ::close(out[1]);
