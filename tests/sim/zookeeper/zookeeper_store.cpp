@@ -81,6 +81,7 @@ void zookeeper_store::receive(int connection, std::string_view bytes) {
 }
 
 void zookeeper_store::disconnect(int connection) {
+  servers_.forget_peer(connection);
   at(now(), [this, connection] { servers_.disconnect(connection); });
 }
 

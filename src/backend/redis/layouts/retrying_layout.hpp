@@ -9,6 +9,7 @@
 #include "backend/redis/layouts/layout.hpp"
 #include "backend/redis/layouts/retrying_claim.hpp"
 #include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/layouts/retrying_node.hpp"
 
 namespace holdfast::redis {
 

@@ -30,12 +30,13 @@ class passing_host final : public ensemble_host {
 class model_client final : public peer {
  public:
   model_client(ensemble& e, int server) : all_(e), handle_(e.connect(*this, server)) {}
-  ~model_client() { all_.disconnect(handle_); }
+  ~model_client() { leave(); }
   model_client(const model_client&) = delete;
   model_client& operator=(const model_client&) = delete;
 
   void connect(std::int32_t timeout_ms, std::int64_t session = 0, std::string_view password = "");
   void ask(op, std::string body = {});
+  void leave() { all_.disconnect(handle_); }
   // What came since, a frame a line: "expired", "session 2000 ms", "12 error 0 ...".
   std::string heard();
   bool is_closed() const noexcept { return is_kicked_; }

@@ -200,6 +200,19 @@ TEST_F(zookeeper_model_rules, a_quiet_follower_keeps_a_reply_until_something_els
   EXPECT_EQ(answer(c, op::ping), "1: -101 | ping");
 }
 
+TEST_F(zookeeper_model_rules, a_client_that_left_a_stopped_server_hears_nothing_of_its_death) {
+  ensemble& e = of(3);
+  const int server = follower();
+  model_client stays(e, server), leaves(e, server);
+  attach(stays, 20'000);
+  attach(leaves, 20'000);
+  e.stop(server);
+  leaves.leave();
+  e.kill(server);
+  EXPECT_TRUE(stays.is_closed());
+  EXPECT_FALSE(leaves.is_closed());
+}
+
 TEST_F(zookeeper_model_rules, a_session_that_has_moved_writes_over_its_new_connection_only) {
   ensemble& e = of(3);
   const int from = follower(), to = e.leader();

@@ -49,7 +49,13 @@ void ensemble::receive(int connection, std::string_view bytes) {
          [this, server, connection, b = std::string(bytes)] { of(server).receive(connection, b); });
 }
 
+void ensemble::forget_peer(int connection) {
+  const int server = server_of(connection);
+  if (auto* const c = server ? of(server).find(connection) : nullptr) c->to = nullptr;
+}
+
 void ensemble::disconnect(int connection) {
+  forget_peer(connection);
   const int server = server_of(connection);
   if (server == 0) return;
   if (of(server).is_down) {
@@ -141,9 +147,10 @@ void ensemble::flush() {
     const int server = server_of(number);
     connection* const c = server ? of(server).find(number) : nullptr;
     if (!c) continue;
-    if (const std::string out = std::exchange(c->out, {}); !out.empty()) c->to->deliver(out);
+    const std::string out = std::exchange(c->out, {});
+    if (c->to && !out.empty()) c->to->deliver(out);
     if (c->is != connection::fixture::closed) continue;
-    c->to->kicked();
+    if (c->to) c->to->kicked();
     of(server).disconnect(number);
   }
 }

@@ -25,7 +25,8 @@ class ensemble {
   bool accepts(int server) const { return !at(server).is_down; }
   int connect(peer&, int server);  // a handle, from 1, never used twice
   void receive(int connection, std::string_view bytes);
-  void disconnect(int connection);
+  void forget_peer(int connection);  // it hears nothing more, and may be destroyed
+  void disconnect(int connection);   // the same; a server that is stopped sees it later
   bool is_connected(int connection) const;
   // It has a session, at a server that belongs to a quorum and hears from its leader.
   bool is_in_service(int connection) const;

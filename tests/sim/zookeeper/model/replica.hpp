@@ -24,7 +24,7 @@ struct leadership;
 struct connection {
   enum class fixture : unsigned char { fresh, attaching, attached, closed };
   int number = 0, server = 0;
-  peer* to = nullptr;
+  peer* to = nullptr;  // null: it is forgotten
   fixture is = fixture::fresh;
   bool shows_read_only = false;  // its client knows of such servers
   bool is_read_only = false;     // it has attached its session to one

@@ -10,6 +10,7 @@
 #include "backend/redis/extensions.hpp"
 #include "backend/redis/layouts/layout.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
+#include "backend/redis/layouts/string/string_node.hpp"
 
 namespace holdfast::redis {
 
