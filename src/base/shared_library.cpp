@@ -34,8 +34,8 @@ void* load_library(const char* file, const char* product, const char* package, s
   }
   void* const out = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
   // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-  why =
-      out ? std::string() : why + '(' + ::dlerror() + "); install the package that has " + package;
+  const std::string reason = out ? "" : ::dlerror();
+  why = out ? std::string() : why + '(' + reason + "); install the package that has " + package;
   return out;
 }
 

@@ -106,7 +106,7 @@ std::optional<draft> draft_table::open(std::int64_t id) {
 // match. `+0` keeps the server from finding the row by the index of the sweep. It would take that
 // index's locks in the other order, and two submits of one draft would deadlock.
 std::string draft_table::is_at(const draft& d, std::string_view operation) const {
-  const std::string same_id = is_row(columns_, d.id, operation);
+  std::string same_id = is_row(columns_, d.id, operation);
   const bool compares_all = !base::planted(base::mutant::draft_version_unchecked);
   if (!compares_all) return same_id;
   return same_id + " AND " + quoted_name(columns_.version, operation) + '=' +

@@ -67,6 +67,22 @@ TEST_F(zookeeper_doctor, of_a_server_that_stands_alone) {
   expect(asking.diagnose(), "timeouts", warn, "the URL requests 30000 ms: sessions get 10000 ms");
 }
 
+TEST_F(zookeeper_doctor, of_a_thousand_locks_is_about_all_and_of_more_is_about_the_first_ones) {
+  session_client by_hand(shared_server().url());
+  by_hand.open();
+  ASSERT_EQ(by_hand.create("/many").code, error::ok);
+  const auto create_lock = [&](const std::string& name) {
+    std::string body;
+    zookeeper::append_create(body, "/many/" + name, "", node_kind::persistent, acl_of::anyone);
+    return by_hand.call(zookeeper::opcode::create2, std::move(body)).code;
+  };
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(create_lock(std::to_string(i)), error::ok);
+  const client c = client::open(shared_server().url() + "/many");
+  expect(c.diagnose(), "nodes", good, "1000 locks are under /many, and nothing else");
+  ASSERT_EQ(create_lock("one too many"), error::ok);
+  expect(c.diagnose(), "nodes", good, "1000 locks are under /many, or more");
+}
+
 TEST_F(zookeeper_doctor, of_a_user_without_rights) {
   const std::string at = "127.0.0.1:" + std::to_string(shared_server().port());
   session_client owner("zookeeper://me:secret@" + at);

@@ -12,9 +12,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_future.hpp>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "api/client_access.hpp"
 #include "tests/unit/asio/coroutine_test.hpp"
 
 namespace {
@@ -251,6 +254,21 @@ TEST_F(asio_verbs, an_extension_that_its_release_overtakes_completes) {
   context_.run_for(30s);
   EXPECT_TRUE(completed);
   store_.end_outage();
+}
+
+TEST_F(asio_verbs, an_extension_keeps_the_client_no_longer_than_its_lease) {
+  std::optional<hf::client> one = hf::client::open(store_.url());
+  const std::weak_ptr<hf::detail::client_impl> kept = hf::detail::client_access::shared(*one);
+  auto lease = one->mutex("job").acquire();
+  one.reset();
+  bool completed = false;
+  lease.async_extend(60s, on_context([&](error_code) { completed = true; }));
+  context_.run_for(30s);
+  EXPECT_TRUE(completed);
+  EXPECT_FALSE(kept.expired());
+  EXPECT_TRUE(lease.held());
+  lease.release();
+  EXPECT_TRUE(kept.expired());
 }
 
 }  // namespace

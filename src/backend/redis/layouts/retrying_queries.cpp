@@ -53,10 +53,6 @@ class holders_query final : public admin_query<std::vector<holder>> {
     const bool is_other = m && m->why == errc::mismatch;
     return is_of_one() || !(is_other || is_key_denied(v));
   }
-  void begin_again() override {
-    read_ = 0;
-    result.clear();
-  }
   void send_next(time_point now, base::event_queue& events) override {
     if (!scans_) return look(now, events);
     ask(now, events, "SCAN", cursor_, "MATCH", pattern_, "COUNT", "1000");

@@ -88,14 +88,13 @@ class tree_diagnosis {
     facts_.list_code = all.code;
     const auto children = read_children(all.bytes());
     if (!all.is_ok() || !children) return;
-    facts_.are_all = children->names.size() <= locks_max;
     for (const std::string_view node : children->names) {
       const auto name = lock_name(node);
       if (!name || !lock_name_fault(chroot_, *name).empty()) continue;
-      if (facts_.locks == locks_max) return;
-      if (is_cut_) return;
+      if (is_cut_ || facts_.locks == locks_max) return;
       look_at(chroot_ + '/' + std::string(node), *name);
     }
+    facts_.are_all = true;
   }
 
   void look_at(const std::string& path, const std::string& name) {

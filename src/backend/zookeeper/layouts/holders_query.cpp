@@ -62,7 +62,7 @@ void holders_query::read_answer(const reply& r, time_point now) {
     const bool is_needed = scope_ == query_scope::one_lock || q.about == question::locks;
     if (!r.is(error::no_node) && is_needed)
       return fail({errc_of(r.head.code), explain(r.head.code, q.path)});
-    if (q.about == question::list) read_list(std::move(q), nullptr, now);
+    if (q.about == question::list) return read_list(std::move(q), nullptr, now);
     if (q.about == question::node) ask_again(q.found.name, now);
     return;
   }

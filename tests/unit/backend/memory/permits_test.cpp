@@ -139,6 +139,19 @@ TEST_F(memory_permits, another_count_is_reported_while_some_are_held) {
   b.let_go();
 }
 
+TEST_F(memory_permits, another_count_is_reported_by_a_reply_that_takes_its_time) {
+  caller a(s, env), b(s, env);
+  a.ask(permits(1, 3, 60s));
+  latency(1s);
+  EXPECT_EQ(b.ask(permits(1, 4)), "");
+  env.advance(2s);
+  EXPECT_EQ(b.heard.news(), "r");
+  EXPECT_NE(b.heard.failure.text.find("a semaphore of 3 permits"), std::string::npos)
+      << b.heard.failure.text;
+  latency(0s);
+  a.let_go();
+}
+
 TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
   caller semaphore(s, env), lock(s, env), reader(s, env);
   semaphore.ask(permits(1, 3));

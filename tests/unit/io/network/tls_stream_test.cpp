@@ -184,6 +184,15 @@ TEST_F(tls_stream, speaks_tls_1_2) {
   loop_.reset();
 }
 
+TEST_F(tls_stream, no_handshake_is_blamed_where_nobody_listens) {
+  listener nobody;
+  const base::address at = nobody.at;
+  nobody.close();
+  connect(at, terms());
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_EQ(ear_.why.text.find("handshake"), std::string::npos) << ear_.why.text;
+}
+
 TEST_F(tls_stream, speaks_nothing_older) {
   tls_echo server(*files_, {.newest = TLS1_1_VERSION});
   expect_refused(server.at(), terms(), "does not offer TLS 1.2 or later");

@@ -4,9 +4,7 @@
 
 namespace holdfast::mysql::row {
 
-using claims::retrying_operation;
 using claims::retrying_recipe;
-using claims::retrying_reply;
 
 bell::bell(strategy& s, const retrying::claim& c) : home_(s), whose_(c.place()), name_(c.name) {}
 

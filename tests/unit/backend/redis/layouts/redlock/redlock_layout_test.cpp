@@ -233,6 +233,20 @@ TEST(redlock_layout, a_server_does_not_begin_with_the_clock_while_a_majority_has
   EXPECT_LT(held.token() / w.turns, 2000);
 }
 
+// Another client has begun the record of the third server, by a clock that is ahead, before the
+// other two lost theirs.
+TEST(redlock_layout, servers_do_not_begin_with_the_clock_by_an_old_view_of_one_of_them) {
+  three_servers w({500, 500, 0});
+  client c = w.open();
+  const std::int64_t ahead = 2 * w.wall().count();
+  w.command_at(w.third, {"HSET", w.record, "number", std::to_string(ahead), "max-ttl", "60000",
+                         "begun-at", w.third.run_id()});
+  w.model.restart(sim::kept::nothing);
+  w.second.restart(sim::kept::nothing);
+  w.pass(65s);
+  EXPECT_EQ(w.count_at(ahead), 3u);
+}
+
 // A client knows for long that a server is empty. Another one has begun its record, and then the
 // server loses its data again.
 TEST(redlock_layout, a_record_that_was_lost_again_is_not_begun_by_an_old_view) {
