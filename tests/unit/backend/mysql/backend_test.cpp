@@ -89,6 +89,23 @@ TEST_F(mysql_backend, is_not_known_to_be_closed_while_something_is_left) {
   EXPECT_FALSE(client.close(net.now() + 1s));
 }
 
+TEST_F(mysql_backend, connects_again_at_once_to_withdraw_what_is_left) {
+  leave_something();
+  for (int i = 0; i < 2; ++i)
+    run([](time_point now, event_queue& e, auto& c) {
+      c.events->on_closed({errc::unavailable, "reset"}, now, e);
+    });
+  const std::size_t made = connections.size();
+  net.time.advance(1ms);
+  EXPECT_EQ(connections.size(), made) << "there is a pause";
+  net.while_blocked = [&] {
+    net.time.advance(1ms);
+    EXPECT_EQ(connections.size(), made + 1);
+    net.time.advance(1s);
+  };
+  EXPECT_FALSE(client.close(net.now() + 1s));
+}
+
 TEST_F(mysql_backend, reports_an_outage) {
   EXPECT_FALSE(client.is_unavailable());
   EXPECT_TRUE(client.status().connected);

@@ -75,6 +75,23 @@ TEST_F(mysql_insert, a_statement_that_the_server_refuses_ends_the_opening) {
   EXPECT_EQ(sent, "SELECT SELECT SELECT ");
 }
 
+TEST_F(mysql_insert, a_waiter_looks_again_when_the_lease_of_the_holder_ends) {
+  server_fixture t("insert");
+  ASSERT_EQ(t.open_with({columns(), keys, {}}).code, errc{});
+  t.lock = t.s->open("job", t.sink);
+  t.acquire(false);
+  for (int i = 0; i < 3; ++i) {  // each pause is longer than the one before
+    ASSERT_TRUE(t.awaits(0, "SELECT `locks`.`owner`")) << t.statement(0);
+    t.reply(0, rows({{"another", "20000000", "0"}}));
+    t.pass(300ms);
+  }
+  t.reply(0, rows({{"another", "1000", "0"}}));
+  t.pass(20ms);
+  EXPECT_TRUE(t.awaits(0, "SELECT `locks`.`owner`")) << t.statement(0);
+  t.lock->cancel();
+  t.close_requested();
+}
+
 TEST_F(mysql_insert, each_column_that_is_missing_is_named_with_its_option_and_its_statement) {
   const std::pair<const char*, const char*> missing[] =
       {{"key-column", "resource VARBINARY(767) NOT NULL"},
