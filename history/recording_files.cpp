@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "history/recording.hpp"
 
@@ -56,7 +56,8 @@ void read_one(const std::string& path, const moment& until, const std::string& b
   std::string bytes, why;
   if (!read_file(path, bytes)) {
     if (errno != ENOENT)  // else it was removed in the meantime
-      to.unreadable.push_back("cannot read " + path + ": " + std::strerror(errno));
+      to.unreadable.push_back("cannot read " + path + ": " +
+                              std::generic_category().message(errno));
     return;
   }
   client_recording one = parse_recording(bytes, until, why);

@@ -23,6 +23,7 @@ std::unique_ptr<holdfast_client> open(const char* url, const holdfast_open_optio
     o.log = &log_lines::pass_on;
     o.log_context = made->log.get();
   }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the program must not change its environment meanwhile
   if (!url) url = std::getenv("HOLDFAST_URL");
   made->client = url ? client::open(url, o) : client::open();
   made->url = made->client.url_text();

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
+#include <system_error>
 
 #include "io/recording_folder.hpp"
 
@@ -94,7 +94,7 @@ std::unique_ptr<base::recording> make_recording_file(const base::recording_terms
   const int error = errno;
   ::close(fd);
   if (memory == MAP_FAILED) {
-    why = {errc::unavailable, std::string("cannot map a file: ") + ::strerror(error)};
+    why = {errc::unavailable, "cannot map a file: " + std::generic_category().message(error)};
     return nullptr;
   }
   return std::make_unique<mapped_recording>(std::span(static_cast<std::byte*>(memory), size),

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <charconv>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,8 +29,8 @@ constexpr std::size_t recordings_most = 64, recordings_left = 48;
 constexpr std::string_view ending = ".recording";
 
 base::failure failed(const char* action, const std::string& path, int error) {
-  return {errc::unavailable,
-          std::string("cannot ") + action + ' ' + path + ": " + ::strerror(error)};
+  return {errc::unavailable, std::string("cannot ") + action + ' ' + path + ": " +
+                                 std::generic_category().message(error)};
 }
 
 std::string_view setting() noexcept {

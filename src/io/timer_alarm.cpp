@@ -78,10 +78,7 @@ bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
 // Sleeps until `next` or an earlier time that is set meanwhile; may return early.
 void timer_alarm::state::sleep(std::unique_lock<std::mutex>& lock, base::time_point now,
                                base::time_point next) noexcept {
-  if (fd < 0) {
-    open();
-    armed = rings_anyway;  // the new timerfd is not armed
-  }
+  open();
   if (fd < 0) {
     armed = next;
     changed.wait_for(lock, std::min(next - now, longest_nap));

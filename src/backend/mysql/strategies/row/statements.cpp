@@ -38,6 +38,13 @@ constexpr std::string_view look_at_holders =
     "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at),";
 constexpr std::string_view left_us = "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at)";
 
+constexpr std::string_view set_holder = "owner=?,note=?,host=?,pid=?,"
+                                        "granted_at=UTC_TIMESTAMP(6),"
+                                        "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND";
+constexpr std::string_view member_or_renewal =
+    " VALUES(?,?,?,UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,UTC_TIMESTAMP(6),0,?,?,?,?,?)"
+    " ON DUPLICATE KEY UPDATE expires_at=";
+
 // Two renewals may be executed in the other order: none makes a lease shorter.
 std::string_view extended() {
   return planted(mutant::late_renewal_shortens)
@@ -88,20 +95,14 @@ std::string statements::grant() const {
 std::string statements::take(const lock_request& r) const {
   const bool checks_expiry = !planted(mutant::row_taken_unexpired);
   const bool checks_members = !planted(mutant::row_members_ignored);
-  const std::string text =
-      concat({grant(),
-              "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
-              "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND",
-              set_hour, " WHERE name=?", checks_members ? " AND has_members=0" : "",
-              checks_expiry ? " AND (expires_at<=" + time_of_server() + " OR owner=?)" : ""});
+  const std::string text = concat(
+      {grant(), set_holder, set_hour, " WHERE name=?", checks_members ? " AND has_members=0" : "",
+       checks_expiry ? " AND (expires_at<=" + time_of_server() + " OR owner=?)" : ""});
   return bound(text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner});
 }
 
 std::string statements::take_locked(const lock_request& r) const {
-  return bound(concat({grant(),
-                       "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
-                       "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND",
-                       set_hour, ",has_members=0 WHERE name=?"}),
+  return bound(concat({grant(), set_holder, set_hour, ",has_members=0 WHERE name=?"}),
                {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name});
 }
 
@@ -111,10 +112,8 @@ std::string statements::open_to_members(std::string_view name) const {
 }
 
 std::string statements::add_member(const lock_request& r, std::int64_t number) const {
-  return bound(concat({"INSERT INTO ", members_,
-                       " VALUES(?,?,?,UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,UTC_TIMESTAMP(6),0,"
-                       "?,?,?,?,?) ON DUPLICATE KEY UPDATE expires_at=",
-                       extended(), ",renewals=renewals+1"}),
+  return bound(concat({"INSERT INTO ", members_, member_or_renewal, extended(),
+                       ",renewals=renewals+1"}),
                {r.name, r.owner, number, us(r.ttl), r.note, r.host, r.pid, std::int64_t{r.permits},
                 std::int64_t{r.total_permits}, us(r.ttl)});
 }

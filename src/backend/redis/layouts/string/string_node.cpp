@@ -407,7 +407,8 @@ void string_node::on_message(std::string_view payload, time_point now, event_que
   const bool has_claim = is_here && c->lock() == m->lock;
   switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
     case grant_rules::recipient::claim:
-      return c->on([&](queueing_recipe& r) { return r.on(p, now); }, now, events);
+      if (c) c->on([&](queueing_recipe& r) { return r.on(p, now); }, now, events);
+      return;
     case grant_rules::recipient::next_waiter: return decline(m->owner, m->lock, now);
     case grant_rules::recipient::nobody: return;
   }

@@ -62,6 +62,13 @@ TEST(redis_older_connections, the_server_that_was_left_first_is_forgotten_first)
   EXPECT_EQ(o.of("s1", left_at), ids{2});
 }
 
+TEST(redis_older_connections, a_server_that_is_left_again_and_again_has_one_place) {
+  older_connections o;
+  o.add("first", 1, left_at);
+  for (int i = 0; i < 40; ++i) o.add(i % 2 == 0 ? "a" : "b", i + 2, left_at);
+  EXPECT_EQ(o.of("first", left_at), ids{1});
+}
+
 TEST(redis_older_connections, are_kept_for_twenty_minutes_after_the_last_one) {
   older_connections o;
   o.add("a", 1, left_at);
