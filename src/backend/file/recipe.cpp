@@ -51,7 +51,6 @@ action recipe::acquire(const request& w) noexcept {
   request_ = w;
   reopened_ = 0;
   joins_ = false;
-  why_ = reason::none;
   return w.is_open ? start() : go(state::opening, action::open);
 }
 

@@ -16,7 +16,9 @@ class redis_moving_claim : public testing::Test {
 TEST_F(redis_moving_claim, holds_the_lock_at_both_shards) {
   c.acquire();
   EXPECT_EQ(c.sink.log, "granted ");
-  EXPECT_TRUE(shards.former.holder && shards.present.holder);
+  ASSERT_TRUE(shards.former.holder && shards.present.holder);
+  EXPECT_EQ(shards.former.holder->note, c.note);
+  EXPECT_EQ(shards.present.holder->note, c.note);
   c.claim.release(nullptr);
   EXPECT_EQ(c.sink.log, "granted ended ");
   EXPECT_FALSE(shards.former.holder || shards.present.holder);
@@ -69,6 +71,8 @@ TEST_F(redis_moving_claim, begins_again_where_the_former_lease_has_expired_meanw
   o.release();
   EXPECT_EQ(c.sink.log, "granted ");
   EXPECT_EQ(c.sink.granted.deadline, shards.former.now + 10s);
+  ASSERT_TRUE(shards.former.holder);
+  EXPECT_EQ(shards.former.holder->note, c.note);
   c.claim.release(nullptr);
 }
 

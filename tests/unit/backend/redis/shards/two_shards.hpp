@@ -20,6 +20,7 @@ class shard_model final : public bare_shard {
     claim(shard_model& m, seam::claim_sink& s) : home(m), sink(s) {}
     void acquire(const seam::acquire_request& r) override {
       ttl = r.ttl;
+      note = r.note;
       if (!home.holder) return home.grant_to(*this);
       if (r.one_attempt) return sink.on_refused({errc::timed_out, {}});
       home.waiting.push_back(this);
@@ -42,6 +43,7 @@ class shard_model final : public bare_shard {
 
     shard_model& home;
     seam::claim_sink& sink;
+    std::string note;
     base::duration ttl{};
     base::time_point deadline{};
   };
@@ -115,11 +117,14 @@ class two_shards {
   moving_claims moving;
 
   struct mover {
+    static constexpr const char* note = "nightly job of the warehouse";
     explicit mover(two_shards& s)
         : claim("x", {&s.former, &s.former}, {&s.present, &s.present}, sink, s.moving) {}
     void acquire(bool one_attempt = false) {
+      const std::string kept_for_the_call = note;
       seam::acquire_request r;
       r.ttl = std::chrono::seconds{10};
+      r.note = kept_for_the_call;
       r.one_attempt = one_attempt;
       claim.acquire(r);
     }
