@@ -204,6 +204,20 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   t.reply(0, granted_row(0));
 }
 
+TEST_F(mysql_row_members, several_locks_are_not_written_once_one_of_them_is_not_wanted_any_more) {
+  told other_sink;
+  const auto other = t.s->open("another", other_sink);
+  const seam::lock_group group = seam::lock_group::of(2);
+  for (seam::claim* const c : {t.lock.get(), other.get()})
+    c->acquire({.one_attempt = true, .ttl = 30s, .group = group, .at = t.now()});
+  reply_to("START TRANSACTION", {});
+  reply_to("FOR UPDATE", rows({free_row}));
+  other->cancel();
+  reply_to("FOR UPDATE", rows({free_row}));
+  reply_to("ROLLBACK", {});
+  EXPECT_EQ(t.sink.take() + other_sink.take(), "");
+}
+
 TEST_F(mysql_row_members, a_transaction_that_cannot_begin_again_fails_for_the_first_of_its_locks) {
   told first_sink;
   const auto first = t.s->open("another", first_sink);
