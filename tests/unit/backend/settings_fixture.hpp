@@ -15,11 +15,12 @@ namespace holdfast::settings_unit {
 
 template <class Settings>
 Settings settings_of(Settings (*read)(const seam::open_args&), std::string_view text,
-                     std::string_view password = {}) {
+                     std::string_view password = {}, const base::log_sink& log = {}) {
   static testkit::manual_environment env;
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const seam::client_options common = seam::read_client_options(where, own);
+  seam::client_options common = seam::read_client_options(where, own);
+  common.log = log;
   return read({where, common, own, password, env, {}});
 }
 
@@ -36,6 +37,13 @@ refusal refusal_by(Settings (*read)(const seam::open_args&), std::string_view te
   } catch (const lock_error& e) {
     return {e.code(), e.what()};
   }
+}
+
+template <class Settings>
+bool keep_the_log(Settings (*read)(const seam::open_args&), std::string_view text) {
+  int of_client = 0;
+  return settings_of(read, text, {}, {.hook = nullptr, .context = &of_client}).log.context ==
+         &of_client;
 }
 
 }  // namespace holdfast::settings_unit

@@ -41,6 +41,10 @@ TEST(mysql_settings, of_a_plain_url) {
   EXPECT_EQ(s.connect_timeout, 5s);
 }
 
+TEST(mysql_settings, keep_the_log_of_the_client) {
+  EXPECT_TRUE(settings_unit::keep_the_log(read_settings, "mysql://me@h1/shop"));
+}
+
 TEST(mysql_settings, docs_options_has_the_defaults) {
   const auto values = [](const std::string& query) {
     const settings s = settings_of_mysql("mysql://h/shop?" + query);

@@ -43,6 +43,10 @@ TEST(redis_settings, defaults_are_database_0_of_one_host_without_tls) {
   EXPECT_EQ(s.retry_base, 50ms);
 }
 
+TEST(redis_settings, keep_the_log_of_the_client) {
+  EXPECT_TRUE(settings_unit::keep_the_log(read_settings, "redis://host"));
+}
+
 TEST(redis_settings, docs_options_has_the_defaults) {
   const auto values = [](const std::string& query) {
     const settings s = settings_of("redis://host?" + query);

@@ -42,6 +42,10 @@ TEST(zookeeper_settings, of_a_plain_url) {
     EXPECT_EQ(settings_of_zookeeper(text).chroot, "");
 }
 
+TEST(zookeeper_settings, keep_the_log_of_the_client) {
+  EXPECT_TRUE(settings_unit::keep_the_log(read_settings, "zookeeper://h1"));
+}
+
 TEST(zookeeper_settings, docs_options_has_the_defaults) {
   const auto values = [](const std::string& query) {
     const settings s = settings_of_zookeeper("zookeeper://h?ttl=30s" + query);
