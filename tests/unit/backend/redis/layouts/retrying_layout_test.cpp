@@ -195,5 +195,20 @@ TEST_F(redis_lua, a_layout_that_there_is_not_is_refused) {
   EXPECT_EQ(thrown_by([&] { (void)world.open("layout=none"); }), errc::bad_option);
 }
 
+TEST(redis_getset, stamps_an_attempt_when_it_is_sent) {
+  on_model world;
+  const client c = world.open("layout=getset&unsafe=1");
+  const auto now_ms = [&] { return world.wall().count() / 1000; };
+  const auto stamp = [&] { return std::stoll(world.command({"GET", "job.lock"}).substr(5)); };
+  lease held = c.mutex("job").acquire();
+  const auto ahead = stamp() - now_ms();
+  held.release();
+  world.dead.push_back(&world.model);
+  world.model.restart(sim::kept::everything);
+  world.at(3s, [&] { world.dead.clear(); });
+  held = c.mutex("job").acquire();
+  EXPECT_NEAR(static_cast<double>(stamp()), static_cast<double>(now_ms() + ahead), 20);
+}
+
 }  // namespace
 }  // namespace holdfast::redis
