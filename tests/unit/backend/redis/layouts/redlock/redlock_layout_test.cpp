@@ -109,6 +109,33 @@ TEST(redlock_layout, an_attempt_that_was_withdrawn_asks_no_more_servers) {
   for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
 }
 
+// The first attempt after the message asks all servers at once, those after it begin at one.
+TEST(redlock_layout, an_attempt_that_only_the_first_server_answers_is_given_up) {
+  three_servers w;
+  client c = w.open();
+  sim::model_redis& first = *w.all[std::hash<std::string_view>{}("x") % w.all.size()];
+  for (sim::model_redis* const s : w.all) w.command_at(*s, {"SET", "x", "another"});
+  w.at(1000ms, [&] {
+    for (sim::model_redis* const s : w.all) {
+      w.command_at(*s, {"DEL", "x"});
+      if (s != &first) w.stopped.push_back(s);
+    }
+    w.command_at(first, {"PUBLISH", "hf:redlock:x", "another"});
+  });
+  bool was_taken = false;
+  int given_up = 0;
+  for (auto t = 1010ms; t < 3s; t += 10ms)
+    w.at(t, [&] {
+      const bool is_taken = bool(first.string_at("x"));
+      given_up += was_taken && !is_taken;
+      was_taken = is_taken;
+    });
+  std::error_code ec;
+  EXPECT_FALSE(c.mutex("x").try_acquire_for(3s, ec));
+  EXPECT_GE(given_up, 2);
+  w.stopped.clear();
+}
+
 // The third server has lost the script of the attempt, and its answer to it is late.
 TEST(redlock_layout, an_attempt_that_was_withdrawn_is_not_sent_again_by_its_text) {
   three_servers w;
