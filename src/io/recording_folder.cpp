@@ -169,6 +169,7 @@ void recording_folder::remove_oldest() const {
     return;
   }
   std::vector<std::pair<pid_t, std::string>> names;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): safe on a listing of our own
   while (const dirent* const entry = ::readdir(all.get()))
     if (const pid_t pid = owner_of(entry->d_name)) names.emplace_back(pid, entry->d_name);
   if (names.size() < recordings_most) return;

@@ -51,9 +51,10 @@ std::set<std::string> mixed_layouts::several() const {
   std::set<std::string> out;
   for (const auto& [name, layouts] : layouts_of_) {
     if (layouts.size() < 2) continue;
-    std::string list;
-    for (const std::string_view l : layouts) list.append(list.empty() ? "" : ", ").append(l);
-    out.insert(name + " (" + list + ')');
+    std::string text = name;
+    for (const std::string_view l : layouts)
+      text.append(text.size() == name.size() ? " (" : ", ").append(l);
+    out.insert(text += ')');
   }
   return out;
 }

@@ -24,7 +24,7 @@ failure independent::why_not_open(bool is_overdue) const {
   failed_servers failed;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i]->is_open()) continue;
-    const failure f = nodes_[i]->why_not_open(is_overdue);
+    failure f = nodes_[i]->why_not_open(is_overdue);
     if (f.code == errc::bad_url) return f;
     if (f.code) failed.add(base::text_of(endpoints_[i].where), f.text);
   }

@@ -15,7 +15,6 @@ using base::planted;
 using claims::retrying_operation;
 using claims::retrying_recipe;
 using claims::retrying_reply;
-using claims::withdrawal;
 using verdict = retrying_reply::verdict;
 
 strategy::strategy(base::environment& env, const settings& s, const statements& texts,

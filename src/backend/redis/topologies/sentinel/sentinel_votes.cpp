@@ -153,7 +153,7 @@ sentinel_verdict judge(std::span<const sentinel_state> all, std::string_view nam
                std::to_string(out.answered) + " of " + std::to_string(out.known) +
                    " sentinels can be queried for the master " + quoted + ", and " +
                    std::to_string(out.needed) + " are needed: " + faults_of(all)};
-    if (votes.size() > 0)
+    if (!votes.empty())
       out.why.text += "; SENTINEL RESET makes the others forget those that were removed for good";
     return out;
   }
