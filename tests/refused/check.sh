@@ -8,13 +8,18 @@ command -v "$compiler" >/dev/null || {
   echo "skipped: there is no $compiler"
   exit 77
 }
-errors=$(mktemp)
-trap 'rm -f "$errors"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+errors=$folder/errors header=$folder/all.hpp
 include=$(dirname "$0")/../../include
 
 compiles() {
-  "$compiler" -std=c++20 -fsyntax-only -I"$include" "$@" "$source" 2>"$errors"
+  "$compiler" -std=c++20 -fsyntax-only -I"$include" "$@" -include "$header" "$source" 2>"$errors"
 }
+
+# Precompiled once: reading it is most of the work of each compilation.
+echo '#include <holdfast/holdfast.hpp>' >"$header"
+"$compiler" -std=c++20 -I"$include" "$@" -x c++-header "$header" -o "$header.gch"
 
 compiles "$@" || {
   cat "$errors"
