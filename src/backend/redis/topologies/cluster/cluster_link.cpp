@@ -52,11 +52,14 @@ void cluster_link::on_answered(const value& v, const reply_context& c) {
 }
 
 void cluster_link::rest(time_point now, event_queue& events) {
+  is_resting_ = true;
   asks_.end({errc::unavailable, "the connection was only a query"}, now, events);
+  is_resting_ = false;
 }
 
 void cluster_link::on_down(connection&, const failure& why, loss, time_point now, event_queue&) {
   is_wanted_ = is_asking_ = false;
+  if (is_resting_) return;
   fault_ = why;
   listener_.on_silent_node(now);
 }

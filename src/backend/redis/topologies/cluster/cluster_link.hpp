@@ -55,7 +55,7 @@ class cluster_link final : private side_connection_owner {
   connection asks_;
   reply_function reply_{std::bind_front(&cluster_link::on_answered, this)};
   base::failure fault_;
-  bool is_wanted_ = false, is_asking_ = false;
+  bool is_wanted_ = false, is_asking_ = false, is_resting_ = false;
 };
 
 }  // namespace holdfast::redis
