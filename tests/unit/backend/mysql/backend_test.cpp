@@ -55,6 +55,18 @@ class mysql_backend : public testing::Test {
     lock->cancel();
   }
 
+  // Two in a row, after which there is a pause. Returns how many were made.
+  std::size_t lose_connections() {
+    for (int i = 0; i < 2; ++i)
+      run([](time_point now, event_queue& e, auto& c) {
+        c.events->on_closed({errc::unavailable, "reset"}, now, e);
+      });
+    const std::size_t made = connections.size();
+    net.time.advance(1ms);
+    EXPECT_EQ(connections.size(), made) << "there is a pause";
+    return made;
+  }
+
   io::reactor_tests::played_network net;
   std::vector<std::shared_ptr<scripted_connection_state>> connections;
   io::client_reactor* reactor = nullptr;
@@ -91,13 +103,7 @@ TEST_F(mysql_backend, is_not_known_to_be_closed_while_something_is_left) {
 
 TEST_F(mysql_backend, connects_again_at_once_to_withdraw_what_is_left) {
   leave_something();
-  for (int i = 0; i < 2; ++i)
-    run([](time_point now, event_queue& e, auto& c) {
-      c.events->on_closed({errc::unavailable, "reset"}, now, e);
-    });
-  const std::size_t made = connections.size();
-  net.time.advance(1ms);
-  EXPECT_EQ(connections.size(), made) << "there is a pause";
+  const std::size_t made = lose_connections();
   net.while_blocked = [&] {
     net.time.advance(1ms);
     EXPECT_EQ(connections.size(), made + 1);
@@ -118,13 +124,7 @@ TEST_F(mysql_backend, reports_an_outage) {
 }
 
 TEST_F(mysql_backend, connects_again_at_once_where_that_is_asked_for) {
-  for (int i = 0; i < 2; ++i)
-    run([](time_point now, event_queue& e, auto& c) {
-      c.events->on_closed({errc::unavailable, "reset"}, now, e);
-    });
-  const std::size_t made = connections.size();
-  net.time.advance(1ms);
-  EXPECT_EQ(connections.size(), made) << "there is a pause";
+  const std::size_t made = lose_connections();
   client.retry_now();
   net.time.advance(1ms);
   EXPECT_EQ(connections.size(), made + 1);
