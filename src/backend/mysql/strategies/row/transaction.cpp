@@ -40,6 +40,10 @@ transaction::transaction(strategy& s, const std::vector<claim*>& claims, claim_g
   if (group_) group_->running = this;
 }
 
+transaction::~transaction() {
+  if (group_) group_->running = nullptr;
+}
+
 void transaction::start(time_point now) {
   home_.over().submit(lane::commands, "START TRANSACTION", *this, now, orders.front(), &orders);
 }

@@ -43,6 +43,7 @@ class transaction final : public statement_handler {
  public:
   // `group`: null: of one claim.
   transaction(strategy&, const std::vector<retrying::claim*>&, claim_group* group);
+  ~transaction();
 
   void start(time_point now);
   void forget_group() noexcept { group_ = nullptr; }
