@@ -77,6 +77,7 @@ constexpr killer_seed seeds[] = {
     {"idle_wait_believed", 9, "string", 2, 0, 1},
     {"lacking_replicas_ignored", 6, "string", 2, 0, 1},
     {"replies_of_old_reign_believed", 285, "string", 2, 0, 1},
+    {"grant_before_replicas", 1, "string", 2, 0, 1},
     {"push_before_replicas", 14, "string", 2, 0, 1},
     {"messages_held_as_replies", 1, "string", 2, 0, 1},
     {"messages_held_as_replies", 5, "redisson", 2, 0, 1},

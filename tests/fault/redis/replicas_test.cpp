@@ -63,6 +63,16 @@ TEST_F(redis_replicas, without_the_replica_one_attempt_fails_and_names_the_lack)
   EXPECT_TRUE(c.mutex("x").try_acquire_for(in_bounds));
 }
 
+TEST_F(redis_replicas, a_release_waits_for_no_replica) {
+  const auto c = client::open(master.url() + "?replicas=1&op-timeout=2s");
+  auto held = c.mutex("x").acquire();
+  auto shared = c.shared_mutex("s").acquire_shared();
+  replica.stop();
+  held.release();
+  shared.release();
+  replica.go_on();
+}
+
 TEST_F(redis_replicas, a_waiter_waits_for_the_replica) {
   const auto c = open();
   replica.stop();

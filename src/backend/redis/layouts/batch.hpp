@@ -8,6 +8,7 @@
 #include "backend/redis/recipes/protocol.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
 #include "backend/redis/transport/resp.hpp"
+#include "base/mutant.hpp"
 #include "claim/claim_table.hpp"
 
 namespace holdfast::redis {
@@ -37,6 +38,12 @@ class batch final : public reply_handler {
     home_.on_redirected(*this, {why, v.is_error("EXECABORT") ? c.aborted : v.text()}, c);
   }
   void on_cut(const reply_context& c) override { home_.on_cut(*this, c); }
+  bool counts_at_once() const noexcept override {
+    if constexpr (requires { Operation::release_uncontended; })
+      if (to == Operation::release_uncontended) return true;
+    return (to == Operation::release && members.size() == 1) ||  // a second one would be granted it
+           base::planted(base::mutant::grant_before_replicas);
+  }
 
   Operation to{};
   bool of_members = false;  // renewals: of readers and of holders of permits

@@ -30,6 +30,7 @@ void connection::open(time_point now) {
   is_passing_ = false;
   began_ = now;
   reader_ = std::make_unique<reply_reader>();
+  marked_ = released_ = 0;
   aborted_.clear();
   stream_ = owner_.connect(*this, last_failure_);
   if (stream_) return owner_.wake_by(now + endpoint_.connect_timeout);
@@ -67,22 +68,22 @@ void connection::on_open(time_point now, event_queue&) {
 void connection::on_bytes(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   if (state_ < state::greeting) return;
   if (std::exchange(is_silent_, false)) owner_.on_heard(*this, now);
-  if (state_ != state::ready || !owner_.holds_back(*this)) return read(bytes, now, events);
-  held_.insert(held_.end(), bytes.begin(), bytes.end());
-  owner_.on_held(*this, now);
+  reader_->feed(bytes);
+  take_replies(now, events);
+  if (has_held()) owner_.on_held(*this, now);
 }
 
 void connection::release_marked(time_point now, event_queue& events) {
-  const auto end = held_.begin() + static_cast<std::ptrdiff_t>(marked_);
-  const std::vector<std::byte> bytes(held_.begin(), end);
-  held_.erase(held_.begin(), end);
-  marked_ = 0;
-  if (!bytes.empty()) read(bytes, now, events);
+  released_ = marked_;
+  if (is_ready()) take_replies(now, events);
 }
 
-void connection::read(std::span<const std::byte> bytes, time_point now, event_queue& events) {
-  bool works = reader_->feed(bytes);
-  if (works) works = reader_->for_each([&](const value& v) { return handle(v, now, events); });
+bool connection::is_held_back(const expected_reply& r) noexcept {
+  return reader_->position() > released_ && owner_.holds_back(*this) && !r.to->counts_at_once();
+}
+
+void connection::take_replies(time_point now, event_queue& events) {
+  const bool works = reader_->for_each([&](const value& v) { return handle(v, now, events); });
   if (works || state_ == state::down) return;
   fail({errc::unavailable, "the peer does not speak the Redis protocol: it is not a Redis server, "
                            "or a proxy corrupts its replies (" +
@@ -106,7 +107,7 @@ bool connection::take_push(const value& v, time_point now, event_queue& events) 
   return true;
 }
 
-// False when the connection is down after it.
+// False when the connection is down after it, or when it is held back.
 bool connection::handle(const value& v, time_point now, event_queue& events) {
   if (take_push(v, now, events)) return state_ != state::down;
   if (state_ == state::greeting) {
@@ -115,6 +116,8 @@ bool connection::handle(const value& v, time_point now, event_queue& events) {
     fail({errc::unavailable, "the server sent a reply without a request; it may be a proxy that "
                              "mixes up its clients"},
          loss::in_use, now, events);
+  } else if (is_held_back(in_flight_.front())) {
+    return false;
   } else if (--in_flight_.front().replies == 0) {
     on_last_reply(v, now, events);
   } else if (v.is(value::kind::error) && aborted_.empty()) {
@@ -195,8 +198,6 @@ void connection::fail(failure why, loss kind, time_point now, event_queue& event
   if (stream_) stream_->leave();
   stream_.reset();
   out_.clear();
-  held_.clear();
-  marked_ = 0;
   last_failure_ = why;
   retry_later(now, attempts_ == 0 && kind != loss::refused);
   base::ring<expected_reply> cut;

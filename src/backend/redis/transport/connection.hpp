@@ -16,7 +16,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "backend/redis/transport/endpoint.hpp"
 #include "backend/redis/transport/handshake.hpp"
@@ -77,7 +76,7 @@ class connection_owner {  // called with the reactor's mutex held
                        base::event_queue&) = 0;
   virtual void on_silent(connection&, time_point now) = 0;  // much is awaited, nothing comes
   virtual void on_heard(connection&, time_point now) = 0;   // it is not silent any more
-  // Whether what it receives now has to wait for release().
+  // Whether replies that do not count at once have to wait for release_marked().
   virtual bool holds_back(connection&) noexcept { return false; }
   virtual void on_held(connection&, time_point) {}
   virtual std::string why_silent(const connection&) const { return "the server does not answer"; }
@@ -121,9 +120,10 @@ class connection final : public io::stream_user {
   void reject(base::failure, time_point now, base::event_queue&);
   // The same, and another attempt will fail too.
   void refuse(base::failure, time_point now, base::event_queue&);
-  // What was held back: all of it is marked, and what was marked is read.
-  bool has_held() const noexcept { return !held_.empty(); }
-  void mark_held() noexcept { marked_ = held_.size(); }
+  // A reply is held back, and all that follow it; what has come until mark_received() counts after
+  // release_marked().
+  bool has_held() const noexcept { return is_ready() && reader_->is_kept(); }
+  void mark_received() noexcept { marked_ = is_ready() ? reader_->fed() : 0; }
   void release_marked(time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
@@ -146,7 +146,8 @@ class connection final : public io::stream_user {
   void on_closed(base::failure, time_point now, base::event_queue&) override;
 
  private:
-  void read(std::span<const std::byte>, time_point now, base::event_queue&);
+  void take_replies(time_point now, base::event_queue&);
+  bool is_held_back(const expected_reply&) noexcept;
   void on_handshake_reply(const value&, time_point now, base::event_queue&);
   void become_ready(time_point now, base::event_queue&);
   void fail(base::failure, loss, time_point now, base::event_queue&);
@@ -168,8 +169,7 @@ class connection final : public io::stream_user {
   std::shared_ptr<io::attached_stream> stream_;
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
-  std::vector<std::byte> held_;  // received, and not read yet
-  std::size_t marked_ = 0;       // of these, the first ones
+  std::uint64_t marked_ = 0, released_ = 0;  // of the bytes that were received
   base::ring<expected_reply> in_flight_;
   unsigned unattended_ = 0;  // of these
   time_point began_{};       // to connect

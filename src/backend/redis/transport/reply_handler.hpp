@@ -51,6 +51,8 @@ class reply_handler {
   virtual void on_cut(const reply_context&) = 0;  // whether it was executed is unknown
   // A replica that refuses it is the wrong server; a diagnosis looks at what it finds.
   virtual bool needs_master() const noexcept { return true; }
+  // Whatever the replicas have, under replicas=: it would only cost time if they did not have it.
+  virtual bool counts_at_once() const noexcept { return false; }
   // Whether the value is not the last one that answers it. Called on the connection for messages,
   // and only while its reply is the next one.
   virtual bool continues_after(const value&) noexcept { return false; }

@@ -205,7 +205,12 @@ bool reply_reader::feed(std::span<const std::byte> bytes) {
              REDIS_OK) {
     fault_ = reader_->errstr;
   }
+  fed_ += bytes.size();
   return fault_.empty();
+}
+
+std::uint64_t reply_reader::position() const noexcept {
+  return fed_ - (reader_->len - reader_->pos);
 }
 
 bool reply_reader::read() {

@@ -79,13 +79,19 @@ class reply_reader {
   // False when it is not RESP, is nested deeper than 7, or has more than bytes_max or nodes_max;
   // then nothing more can be read and fault() tells why.
   bool feed(std::span<const std::byte>);
-  // The next reply, until there is none; then it tells whether the reader still works.
-  template <class Handle>
-  bool for_each(Handle handle) {
-    while (read())
-      if (!handle(value(*tree_, 0))) return true;
+  // The next reply, until there is none or one is not taken, with which the next call begins. Tells
+  // whether the reader still works.
+  template <class Take>
+  bool for_each(Take take) {
+    while (is_kept_ || read()) {
+      is_kept_ = !take(value(*tree_, 0));
+      if (is_kept_) return true;
+    }
     return fault_.empty();
   }
+  bool is_kept() const noexcept { return is_kept_; }   // a reply that was not taken
+  std::uint64_t fed() const noexcept { return fed_; }  // bytes
+  std::uint64_t position() const noexcept;             // of these, behind the current reply
   const std::string& fault() const noexcept { return fault_; }
 
   static constexpr std::size_t bytes_max = 1 << 20;  // in one reply
@@ -98,6 +104,8 @@ class reply_reader {
   redisReader* reader_;
   std::unique_ptr<value::tree> tree_;
   std::string fault_;
+  std::uint64_t fed_ = 0;
+  bool is_kept_ = false;
 };
 
 }  // namespace holdfast::redis

@@ -283,8 +283,8 @@ bool transport::has_held() const noexcept {
 }
 
 void transport::on_asked() {
-  commands_.mark_held();
-  renewals_.mark_held();
+  commands_.mark_received();
+  renewals_.mark_received();
   marked_messages_ = held_messages_.size();
 }
 

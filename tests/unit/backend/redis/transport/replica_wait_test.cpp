@@ -10,6 +10,20 @@ class redis_replica_wait : public replicated_transport {
     const std::lock_guard guard(reactor.mutex());
     return one.read_status().trouble.text;
   }
+  void send_release() {
+    {
+      const std::lock_guard guard(reactor.mutex());
+      one.submit(released, net.now(), [](request_writer& w) { w.plain("DEL", "a"); });
+    }
+    reactor.flush();
+  }
+
+  struct : reply_handler {
+    void on_reply(const value&, const reply_context&) override { ++answers; }
+    void on_cut(const reply_context&) override {}
+    bool counts_at_once() const noexcept override { return true; }
+    int answers = 0;
+  } released;
   // The answer to WAIT shows that the server has become a replica.
   void expect_another_server_after(const std::string& error) {
     have_both();
@@ -65,6 +79,24 @@ TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
   EXPECT_EQ(net.received(1), question);
   confirm(1);
   EXPECT_EQ(a.take_log(), "=second ");
+}
+
+TEST_F(redis_replica_wait, a_release_counts_at_once) {
+  have_both();
+  send_release();
+  net.reply(0, "+OK\r\n");
+  EXPECT_EQ(released.answers, 1);
+  EXPECT_EQ(net.received(1), "") << "nothing has to be confirmed";
+}
+
+TEST_F(redis_replica_wait, a_release_behind_a_grant_waits_with_it) {
+  have_both();
+  get_answer();
+  send_release();
+  net.reply(0, "+OK\r\n");
+  EXPECT_EQ(released.answers, 0);
+  confirm(1);
+  EXPECT_EQ(released.answers, 1);
 }
 
 TEST_F(redis_replica_wait, without_a_replica_nothing_counts_and_the_status_says_why) {
