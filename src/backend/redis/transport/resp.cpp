@@ -199,7 +199,8 @@ reply_reader::~reply_reader() { redisReaderFree(reader_); }
 
 bool reply_reader::feed(std::span<const std::byte> bytes) {
   if (!fault_.empty()) return false;
-  if (reader_->len - reader_->pos + bytes.size() > 2 * bytes_max) {
+  // Behind a reply that is kept there may be many.
+  if (!is_kept_ && reader_->len - reader_->pos + bytes.size() > 2 * bytes_max) {
     fault_ = "a reply exceeds the size limit";
   } else if (redisReaderFeed(reader_, reinterpret_cast<const char*>(bytes.data()), bytes.size()) !=
              REDIS_OK) {

@@ -81,6 +81,20 @@ TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
   EXPECT_EQ(a.take_log(), "=second ");
 }
 
+TEST_F(redis_replica_wait, more_replies_may_wait_than_one_reply_may_have_bytes) {
+  have_both();
+  constexpr int replies = 30;
+  a.to_send = replies;
+  reactor.flush();
+  const std::string reply = '+' + std::string(reply_reader::bytes_max / 10, 'x') + "\r\n";
+  for (int i = 0; i < replies; ++i) net.reply(0, reply);
+  EXPECT_EQ(a.take_log(), "");
+  net.received(1);
+  confirm(1);  // the first one
+  confirm(1);
+  EXPECT_EQ(a.take_log().size(), replies * reply.size() - replies) << "'=', the text and a space";
+}
+
 TEST_F(redis_replica_wait, a_release_counts_at_once) {
   have_both();
   send_release();
