@@ -185,8 +185,8 @@ int drill(int argc, char** argv) {
     print(plan_text(at, terms));
     throw usage_error("nothing was done; give --yes to start the drill");
   }
-  if (!arguments.json) print(plan_text(at, terms));
   signal_inbox signals;
+  if (!arguments.json) print(plan_text(at, terms));
   drill_result result;
   const auto work = [&](const std::stop_token& stop) { result = run_drill(terms, stop); };
   const int signal = run_interruptibly(signals, work, orphans::left);
