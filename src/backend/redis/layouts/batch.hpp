@@ -41,7 +41,8 @@ class batch final : public reply_handler {
   bool counts_at_once() const noexcept override {
     if constexpr (requires { Operation::release_uncontended; })
       if (to == Operation::release_uncontended) return true;
-    return (to == Operation::release && members.size() == 1) ||  // a second one may be granted it
+    // A second member may be granted the lock by the same reply.
+    return (to == Operation::release && members.size() == 1) ||
            base::planted(base::mutant::grant_before_replicas);
   }
 
