@@ -9,12 +9,17 @@ namespace holdfast::testkit {
 namespace {
 
 constexpr std::size_t packet_header = 4;
-constexpr char query_command = 3;  // COM_QUERY
+constexpr char query_command = 3, prepare_command = 0x16, execute_command = 0x17;
 
-// Empty: it is no statement.
+// Its text, where it has one. Empty: it is no statement.
 std::string_view statement_in(std::string_view bytes) {
-  const bool is_one = bytes.size() > packet_header && bytes[packet_header] == query_command;
-  return is_one ? bytes.substr(packet_header + 1) : std::string_view();
+  if (bytes.size() <= packet_header) return {};
+  switch (bytes[packet_header]) {
+    case query_command:
+    case prepare_command: return bytes.substr(packet_header + 1);
+    case execute_command: return "a prepared statement";
+    default: return {};
+  }
 }
 
 }  // namespace

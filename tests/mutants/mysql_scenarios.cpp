@@ -244,23 +244,23 @@ static std::string an_overdue_statement_is_cut() {
 
 static std::string a_row_is_taken_once_it_has_expired() {
   const my::insert::columns columns{.key = "k", .owner = "o", .update_time = "u", .lease = "l"};
-  const std::string row = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0);
+  const std::string row = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0).text();
   const std::string record =
-      my::insert::statements("t", columns).try_lock({.name = "a", .owner = "b"}, 2);
+      my::insert::statements("t", columns).try_lock({.name = "a", .owner = "b"}, 2).text();
   const bool both =
       row.find("expires_at<=UTC") != row.npos && record.find("<=UTC_TIMESTAMP") != record.npos;
   return both ? "" : "it takes a lock that is held";
 }
 
 static std::string a_rows_number_follows_the_clock() {
-  const std::string text = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0);
+  const std::string text = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0).text();
   return text.find("GREATEST(") != text.npos ? "" : "a table that was restored repeats numbers";
 }
 
 static std::string a_renewed_record_is_not_deleted() {
   const my::insert::columns columns{.key = "k", .owner = "o", .update_time = "u", .lease = "l"};
-  for (const std::string& text : {my::insert::statements("t", columns).expiry("a", "b"),
-                                  my::row::statements("t").expiry("a", "b")})
+  for (const std::string& text : {my::insert::statements("t", columns).expiry("a", "b").text(),
+                                  my::row::statements("t").expiry("a", "b").text()})
     if (text.find("<=UTC_TIMESTAMP") == text.npos) return "a clean-up frees a living owner's lock";
   return "";
 }
@@ -283,7 +283,7 @@ static std::string a_try_waits_for_the_release() {
 }
 
 static std::string a_writer_respects_readers() {
-  const std::string text = my::row::statements("t").try_lock({.name = "n", .owner = "o"}, 0);
+  const std::string text = my::row::statements("t").try_lock({.name = "n", .owner = "o"}, 0).text();
   return text.find("has_members=0") != text.npos ? "" : "a writer enters beside readers";
 }
 
@@ -301,13 +301,16 @@ static std::string a_semaphore_has_a_size() {
 }
 
 static std::string an_expired_reader_stays_expired() {
-  const std::string text = my::row::statements("t").renew(
-      {.name = "n", .owner = "o", .ttl = 30s, .mode = lock_mode::shared});
+  const std::string text =
+      my::row::statements("t")
+          .renew({.name = "n", .owner = "o", .ttl = 30s, .mode = lock_mode::shared})
+          .text();
   return text.find("expires_at>") != text.npos ? "" : "a reader comes back beside a writer";
 }
 
 static std::string a_renewal_shortens_no_lease() {
-  const std::string text = my::row::statements("t").renew({.name = "n", .owner = "o", .ttl = 30s});
+  const std::string text =
+      my::row::statements("t").renew({.name = "n", .owner = "o", .ttl = 30s}).text();
   const bool compares = text.find("GREATEST(expires_at,") != text.npos;
   return compares ? "" : "the server ends a lease that another renewal has made longer";
 }

@@ -27,10 +27,11 @@ class mysql_foreign : public on_mariadb {
   static long long deadlocks() { return std::stoll(server().status("Innodb_deadlocks")); }
   // Until a statement of the library waits for a row.
   static void wait_until_ours_waits(const std::string& part) {
-    server().wait_until("SELECT COUNT(*)>0 FROM information_schema.PROCESSLIST WHERE "
-                        "USER='holdfast' AND COMMAND='Query' AND TIME_MS>100 AND INFO LIKE '%" +
-                            part + "%'",
-                        "1");
+    server().wait_until(
+        "SELECT COUNT(*)>0 FROM information_schema.PROCESSLIST WHERE "
+        "USER='holdfast' AND COMMAND IN ('Query','Execute') AND TIME_MS>100 AND INFO LIKE '%" +
+            part + "%'",
+        "1");
   }
 };
 

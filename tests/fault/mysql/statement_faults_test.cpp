@@ -141,7 +141,8 @@ class mysql_statements : public on_kind {
   // In a statement that waits. A strategy that polls has none, and reaches every statement.
   static bool is_waiting() {
     return query("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER='holdfast' AND "
-                 "COMMAND='Query' AND (INFO LIKE 'SELECT %GET_LOCK%' OR INFO LIKE '%WAIT 31536000%'"
+                 "COMMAND IN ('Query','Execute') AND (INFO LIKE 'SELECT %GET_LOCK%' OR INFO LIKE "
+                 "'%WAIT 31536000%'"
                  ")")
                .number() > 0;
   }

@@ -48,7 +48,8 @@ class pymysql : public testing::TestWithParam<by_hand> {
   bool somebody_waits() {
     return server
                ->query("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER='holdfast' "
-                       "AND COMMAND='Query' AND (INFO LIKE '%GET_LOCK%' OR INFO LIKE '%FOR "
+                       "AND COMMAND IN ('Query','Execute') AND (INFO LIKE '%GET_LOCK%' OR INFO "
+                       "LIKE '%FOR "
                        "UPDATE%')")
                .number() > 0;
   }

@@ -92,8 +92,8 @@ bool sim_connection::begin(const base::address& to, base::driven_by by, base::fa
   return stream_ != nullptr;
 }
 
-void sim_connection::execute(std::string statement) {
-  if (stream_) stream_->write(frame_of(readable(statement)));
+void sim_connection::execute(mysql::sql_statement statement) {
+  if (stream_) stream_->write(frame_of(readable(statement.text())));
 }
 
 void sim_connection::close() {

@@ -42,7 +42,7 @@ class sim_connection final : public mysql::sql_connection, private io::stream_us
   bool begin(const base::address&, base::driven_by, base::failure& why);
 
   // mysql::sql_connection
-  void execute(std::string statement) override;
+  void execute(mysql::sql_statement) override;
   void close() override;
   std::uint64_t id() const noexcept override { return id_; }
 

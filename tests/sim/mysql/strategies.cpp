@@ -105,7 +105,9 @@ played_strategy row_locks_of_connections() {
           .claim_of = request_of_number,
           .view = view_of<row_locks_view>,
           .schema = {texts_of_row_locks().create_table()},
-          .create_row = [](std::string_view name) { return texts_of_row_locks().create(name); }};
+          .create_row = [](std::string_view name) {
+            return texts_of_row_locks().create(name).text();
+          }};
 }
 
 played_strategy named_locks_of_server() {

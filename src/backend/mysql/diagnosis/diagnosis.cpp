@@ -20,7 +20,7 @@ class diagnosis final : public sql_query<std::vector<finding>> {
   diagnosis(transport& t, seam::findings_handler& to) noexcept : sql_query(t, to) {}
 
  private:
-  bool read(const sql_reply& r, std::string&) override {
+  bool read(const sql_reply& r, sql_statement&) override {
     variables all;
     for (std::size_t i = 0; i < r.rows.size(); ++i) all.emplace(r.cell(i, 0), r.cell(i, 1));
     result = findings_of(all);

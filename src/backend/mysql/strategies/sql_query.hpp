@@ -14,7 +14,7 @@ namespace holdfast::mysql {
 template <class T>
 class sql_query : public claims::admin_query<T>, private statement_handler {
  public:
-  void start(std::string statement) {
+  void start(sql_statement statement) {
     io::client_reactor& r = over_.reactor();  // another thread may dispatch the answer and end this
     {
       const std::lock_guard guard(over_.mutex());
@@ -29,11 +29,11 @@ class sql_query : public claims::admin_query<T>, private statement_handler {
       : claims::admin_query<T>(to), over_(t) {}
 
   // A reply without an error. True: `next` is sent, and another reply follows.
-  virtual bool read(const sql_reply&, std::string& next) = 0;
+  virtual bool read(const sql_reply&, sql_statement& next) = 0;
 
  private:
   void on_reply(const sql_reply& r, const reply_context& c) final {
-    std::string next;
+    sql_statement next;
     if (!r.is_ok()) {
       this->fail(explain(r.error, r.text));
     } else if (read(r, next)) {

@@ -14,9 +14,6 @@ using base::readiness;
 
 namespace {
 
-// Only connections have handles, and those exist once the library is loaded.
-const libmariadb_functions& library() noexcept { return *libmariadb(); }
-
 int wait_of(readiness r) noexcept {
   return (has(r, readiness::readable) ? MYSQL_WAIT_READ : 0) |
          (has(r, readiness::writable) ? MYSQL_WAIT_WRITE : 0);
@@ -52,11 +49,12 @@ void mariadb_connection::on_connected() {
   attempt_->whose = nullptr;
   attempt_.reset();
   if (handle_) id_ = library().mysql_thread_id(handle_);
+  execution_.attach(handle_);
   state_ = state::opening;
   library_.request();
 }
 
-void mariadb_connection::execute(std::string statement) {
+void mariadb_connection::execute(sql_statement statement) {
   next_ = std::move(statement);
   library_.request();
 }
@@ -90,14 +88,8 @@ void mariadb_connection::perform() noexcept {
   if (handle_) library().clear_tls_errors();
   switch (action_) {
     case action::watch: return watch();
-    case action::start:
-      reads_result_ = false;
-      return advance(
-          library().mysql_real_query_start(&status_, handle_, running_.data(), running_.size()));
-    case action::go_on:
-      return advance(reads_result_
-                         ? library().mysql_store_result_cont(&result_, handle_, wait_of(ready_))
-                         : library().mysql_real_query_cont(&status_, handle_, wait_of(ready_)));
+    case action::start: return advance(execution_.start(std::move(running_)));
+    case action::go_on: return advance(execution_.go_on(wait_of(ready_)));
     case action::note_end: return note_end();
     case action::close: return end({errc::closed, "the connection was closed"});
     case action::none: return;
@@ -125,56 +117,11 @@ void mariadb_connection::note_end() noexcept {
 }
 
 void mariadb_connection::advance(int wait) noexcept {
-  while (wait == 0) {
-    if (!reads_result_ && finish_query()) break;
-    if (!reads_result_) {
-      wait = begin_result();
-      continue;
-    }
-    read_rows();
-    break;
-  }
-  if (why_.code) return;
-  library_.await(wait != 0 ? readiness_of(wait) : readiness::readable);
-}
-
-int mariadb_connection::begin_result() noexcept {
-  reads_result_ = true;
-  result_ = nullptr;
-  return library().mysql_store_result_start(&result_, handle_);
-}
-
-// True: there are no rows to be read.
-bool mariadb_connection::finish_query() noexcept {
-  reply_ = {};
-  if (status_ == 0 && library().mysql_field_count(handle_) > 0) return false;
+  if (wait != 0) return library_.await(readiness_of(wait));
+  reply_ = execution_.take_reply();
+  if (ends_connection(reply_.error)) return end(explain_connecting(reply_.error, reply_.text));
   is_answered_ = true;
-  if (status_ == 0) {
-    reply_.affected = library().mysql_affected_rows(handle_);
-    reply_.insert_id = library().mysql_insert_id(handle_);
-    return true;
-  }
-  reply_.error = library().mysql_errno(handle_);
-  reply_.text = library().mysql_error(handle_);
-  if (ends_connection(reply_.error)) end(explain_connecting(reply_.error, reply_.text));
-  return true;
-}
-
-void mariadb_connection::read_rows() noexcept {
-  if (!result_) {  // a statement that is killed fails here
-    status_ = 1;
-    finish_query();
-    return;
-  }
-  is_answered_ = true;
-  const unsigned columns = library().mysql_num_fields(result_);
-  while (const MYSQL_ROW row = library().mysql_fetch_row(result_)) {
-    const unsigned long* const lengths = library().mysql_fetch_lengths(result_);
-    sql_row& out = reply_.rows.emplace_back();
-    for (unsigned i = 0; i < columns; ++i)
-      row[i] ? out.emplace_back(std::in_place, row[i], lengths[i]) : out.emplace_back();
-  }
-  library().mysql_free_result(std::exchange(result_, nullptr));
+  library_.await(readiness::readable);
 }
 
 void mariadb_connection::end(failure why) noexcept {
@@ -194,6 +141,7 @@ void mariadb_connection::close_handle() noexcept {
     ::shutdown(fd, SHUT_RDWR);
   }
   library().mysql_close(std::exchange(handle_, nullptr));
+  execution_.drop_prepared();
 }
 
 void mariadb_connection::report(time_point now, event_queue& events) {

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 
+#include "backend/mysql/transport/execution.hpp"
 #include "backend/mysql/transport/mariadb_connector.hpp"
 #include "io/reactor/attached_library.hpp"
 
@@ -29,7 +30,7 @@ class mariadb_connection final : public sql_connection, private io::library_user
   ~mariadb_connection() override;
 
   // sql_connection
-  void execute(std::string statement) override;
+  void execute(sql_statement) override;
   void close() override;
   std::uint64_t id() const noexcept override { return id_; }
 
@@ -47,9 +48,6 @@ class mariadb_connection final : public sql_connection, private io::library_user
   void watch() noexcept;
   void note_end() noexcept;
   void advance(int wait) noexcept;
-  int begin_result() noexcept;
-  bool finish_query() noexcept;
-  void read_rows() noexcept;
   void end(failure why) noexcept;
   void close_handle() noexcept;
 
@@ -62,16 +60,14 @@ class mariadb_connection final : public sql_connection, private io::library_user
   state state_ = state::connecting;
   action action_ = action::none;
   bool closes_ = false;
-  std::string next_;  // the statement to send; empty: none
+  sql_statement next_;  // to be executed; empty: none
   std::uint64_t id_ = 0;
   base::readiness ready_ = base::readiness::none;
 
   // Of perform().
   MYSQL* handle_ = nullptr;
-  std::string running_;        // the statement: the library reads it while it sends
-  bool reads_result_ = false;  // the rows are awaited, no longer the status
-  int status_ = 0;             // of the statement
-  MYSQL_RES* result_ = nullptr;
+  sql_statement running_;  // to be started
+  execution execution_;
   sql_reply reply_;
   bool is_answered_ = false;
   failure why_;  // it has ended; code {}: it has not

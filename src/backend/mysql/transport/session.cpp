@@ -51,17 +51,18 @@ bool session::open(sql_connector& over, time_point now, failure& why) {
   return connection_ != nullptr;
 }
 
-void session::execute(std::string statement, statement_handler& h, time_point now, time_point due) {
+void session::execute(sql_statement statement, statement_handler& h, time_point now,
+                      time_point due) {
   state_ = state::busy;
   handler_ = &h;
   send(std::move(statement), now);
   due_ = due;
 }
 
-void session::send(std::string text, time_point now) {
+void session::send(sql_statement statement, time_point now) {
   sent_at_ = now;
   due_ = base::saturating_add(now, where_.op_timeout);
-  connection_->execute(std::move(text));
+  connection_->execute(std::move(statement));
 }
 
 // A renewal does not wait long for a row: others are behind it. Times are those of the server, in

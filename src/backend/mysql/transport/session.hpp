@@ -65,7 +65,7 @@ class session final : private connection_events {
   // False, with the reason: nothing is opened.
   bool open(sql_connector&, time_point now, failure& why);
   // While it is idle. `due`: when the reply is overdue.
-  void execute(std::string statement, statement_handler&, time_point now, time_point due);
+  void execute(sql_statement, statement_handler&, time_point now, time_point due);
   void close() { connection_->close(); }
   void give_up(failure why) { refuse(std::move(why)); }  // closes it for that reason
   void retire(failure why);  // closes it for that reason once no statement is under way
@@ -104,7 +104,7 @@ class session final : private connection_events {
   void on_reply(const sql_reply&, time_point now, event_queue&) override;
   void on_closed(failure, time_point now, event_queue&) override;
 
-  void send(std::string, time_point now);
+  void send(sql_statement, time_point now);
   void on_greeting_reply(const sql_reply&, time_point now, event_queue&);
   std::string settings_statement() const;
   void read_variables(const sql_reply&);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/mysql/transport/statement.hpp"
 #include "base/event_queue.hpp"
 #include "base/failure.hpp"
 #include "base/network.hpp"
@@ -56,8 +57,8 @@ class connection_events {
 // flush of the connection's loop.
 class sql_connection {
  public:
-  virtual ~sql_connection() = default;  // after on_closed, or once nothing is called any more
-  virtual void execute(std::string statement) = 0;  // open, and the last one was answered
+  virtual ~sql_connection() = default;      // after on_closed, or once nothing is called any more
+  virtual void execute(sql_statement) = 0;  // open, and the last one was answered
   // Ends it: on_closed follows. A statement that runs is cut.
   virtual void close() = 0;
   virtual std::uint64_t id() const noexcept = 0;  // by which the server knows it, once it is open

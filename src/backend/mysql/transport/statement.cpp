@@ -1,6 +1,8 @@
 #include "backend/mysql/transport/statement.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <iterator>
 
 #include "backend/mysql/transport/sql_connection.hpp"
 #include "base/number.hpp"
@@ -38,6 +40,24 @@ std::string bound(std::string_view text, std::span<const sql_value> values) {
     }
   }
   return out;
+}
+
+sql_statement::sql_statement(std::string text, std::initializer_list<sql_value> values)
+    : text_(std::move(text)) {
+  assert(std::ranges::count(text_, '?') <= std::ssize(values));
+  values_.reserve(values.size());
+  for (const sql_value& v : values)
+    if (const auto* const number = std::get_if<std::int64_t>(&v))
+      values_.emplace_back(*number);
+    else
+      values_.emplace_back(std::string(std::get<std::string_view>(v)));
+}
+
+std::string sql_statement::text() const {
+  std::vector<sql_value> all;
+  all.reserve(values_.size());
+  for (const value& v : values_) std::visit([&](const auto& of) { all.emplace_back(of); }, v);
+  return bound(text_, all);
 }
 
 bool is_identifier(std::string_view text) noexcept {

@@ -1,11 +1,13 @@
-// The text of a statement with its values.
+// A statement and its values.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace holdfast::mysql {
 
@@ -19,6 +21,26 @@ std::string bound(std::string_view text, std::span<const sql_value> values);
 inline std::string bound(std::string_view text, std::initializer_list<sql_value> values) {
   return bound(text, std::span(values.begin(), values.size()));
 }
+
+// A statement to be executed. One with values is prepared by a connection that executes it again.
+class sql_statement {
+ public:
+  using value = std::variant<std::int64_t, std::string>;
+
+  sql_statement() = default;
+  sql_statement(const char* text) : text_(text) {}
+  sql_statement(std::string text) noexcept : text_(std::move(text)) {}
+  sql_statement(std::string text, std::initializer_list<sql_value>);  // as for bound()
+
+  bool empty() const noexcept { return text_.empty(); }
+  const std::string& with_marks() const noexcept { return text_; }  // a ? for each value
+  const std::vector<value>& values() const noexcept { return values_; }
+  std::string text() const;  // with its values as literals
+
+ private:
+  std::string text_;
+  std::vector<value> values_;
+};
 
 // A name of a table or a column that this library puts into its statements: 1 to 64 letters, digits
 // and underscores.

@@ -84,7 +84,7 @@ void transport::drop_unwanted(group& g) noexcept {
   }
 }
 
-void transport::submit(lane l, std::string statement, statement_handler& h, time_point now,
+void transport::submit(lane l, sql_statement statement, statement_handler& h, time_point now,
                        std::size_t order, const std::vector<std::size_t>* orders) {
   of(l).queue.push_back({&h, nullptr, std::move(statement), order, orders});
   serve_statements(l, now);
@@ -93,7 +93,7 @@ void transport::submit(lane l, std::string statement, statement_handler& h, time
 
 // No caller waits for the reply. Over a connection of the commands, the loop of the callers is
 // driven in the background for it from the alarm on.
-void transport::submit_renewal(std::string statement, statement_handler& h, time_point now,
+void transport::submit_renewal(sql_statement statement, statement_handler& h, time_point now,
                                std::size_t order) {
   const bool has_failed = of(lane::renewals).failures > 0 && !has_ready(lane::renewals);
   submit(has_failed ? lane::commands : lane::renewals, std::move(statement), h, now, order);
@@ -201,7 +201,7 @@ void transport::forget_pin(pin_handler& h) noexcept {
   std::erase_if(of(lane::pinned).queue, [&](const job& j) { return j.pins == &h; });
 }
 
-void transport::run(session& s, std::string statement, statement_handler& h, time_point now,
+void transport::run(session& s, sql_statement statement, statement_handler& h, time_point now,
                     time_point due) {
   s.execute(std::move(statement), h, now, due);
   reactor_.wake_by(due);

@@ -97,21 +97,21 @@ class transport final : private session_host, private io::reactor_user {
   // With the mutex.
   // Statements with the same `order` are executed one after the other; 0: in any order. `orders`:
   // all that count for this one, where there are several; it outlives the statement.
-  void submit(lane, std::string statement, statement_handler&, time_point now,
+  void submit(lane, sql_statement statement, statement_handler&, time_point now,
               std::size_t order = 0, const std::vector<std::size_t>* orders = nullptr);
   // Over a connection of the renewals. While none can be had, a renewal waits behind the commands'
   // statements instead.
-  void submit_renewal(std::string statement, statement_handler&, time_point now,
+  void submit_renewal(sql_statement statement, statement_handler&, time_point now,
                       std::size_t order = 0);
   // The next statement of a handler whose last one has just been answered by that session.
-  void run(session& s, std::string statement, statement_handler& h, time_point now) {
+  void run(session& s, sql_statement statement, statement_handler& h, time_point now) {
     run(s, std::move(statement), h, now, base::saturating_add(now, where_.op_timeout));
   }
   // A connection of its own. Null: on_pinned() or on_pin_failed() follows.
   session* pin(pin_handler&, time_point now);
   void forget_pin(pin_handler&) noexcept;  // it waits no longer
   // On a pinned connection that is idle. `due`: never: it may wait as long as it takes.
-  void run(session&, std::string statement, statement_handler&, time_point now, time_point due);
+  void run(session&, sql_statement statement, statement_handler&, time_point now, time_point due);
   void unpin(session&, time_point now);
   // Gives up a pinned connection: the server ends it, and what it held. on_dead() follows.
   void abandon(session&, time_point now);
@@ -133,7 +133,7 @@ class transport final : private session_host, private io::reactor_user {
   struct job {  // a statement, or a claim that wants a connection
     statement_handler* handler = nullptr;
     pin_handler* pins = nullptr;
-    std::string statement;
+    sql_statement statement;
     std::size_t order = 0;
     const std::vector<std::size_t>* orders = nullptr;
   };

@@ -110,48 +110,49 @@ TEST_F(mysql_server_model, a_row_is_locked_until_its_transaction_ends) {
   const auto expect_same = [&](std::uint64_t c, testkit::mariadb_link& l, const std::string& text) {
     expect_same_rows(both, c, l, text);
   };
-  expect_same(a, real_a, both.texts.create("x"));
+  expect_same(a, real_a, both.texts.create("x").text());
   expect_same(a, real_a, "START TRANSACTION");
-  expect_same(a, real_a, both.texts.lock_row("x"));
+  expect_same(a, real_a, both.texts.lock_row("x").text());
   real_b.query("SET innodb_lock_wait_timeout=1");
   both.execute(b, "SET SESSION innodb_lock_wait_timeout=1");
-  EXPECT_FALSE(both.execute(b, both.texts.create("x"))) << "it waits";
+  EXPECT_FALSE(both.execute(b, both.texts.create("x").text())) << "it waits";
   unsigned error = 0;
   try {
-    real_b.query(both.texts.create("x"));
+    real_b.query(both.texts.create("x").text());
   } catch (const testkit::sql_error& e) {
     error = e.code;
   }
   both.pass(1'000'001);
   ASSERT_TRUE(both.reply_of(b));
   EXPECT_EQ(both.reply_of(b)->error, error);
-  const std::string opened = both.texts.open_to_members("x");
+  const std::string opened = both.texts.open_to_members("x").text();
   both.execute(a, opened);
   real_a.query(opened);
-  expect_same(b, real_b, both.texts.look("x"));  // it sees what is committed
+  expect_same(b, real_b, both.texts.look("x").text());  // it sees what is committed
   expect_same(a, real_a, "ROLLBACK");
-  expect_same(b, real_b, both.texts.look("x"));
-  expect_same(b, real_b, both.texts.create("x"));
+  expect_same(b, real_b, both.texts.look("x").text());
+  expect_same(b, real_b, both.texts.create("x").text());
 }
 
 TEST_F(mysql_server_model, a_transaction_whose_wait_would_close_a_cycle_is_a_deadlocks_victim) {
   server_pair both;
   const std::uint64_t a = both.connect(), b = both.connect();
   testkit::mariadb_link real_a = both.link(), real_b = both.link();
-  for (const char* name : {"x", "y"}) expect_same_rows(both, a, real_a, both.texts.create(name));
+  for (const char* name : {"x", "y"})
+    expect_same_rows(both, a, real_a, both.texts.create(name).text());
   expect_same_rows(both, a, real_a, "START TRANSACTION");
   expect_same_rows(both, b, real_b, "START TRANSACTION");
-  expect_same_rows(both, a, real_a, both.texts.lock_row("x"));
-  expect_same_rows(both, b, real_b, both.texts.lock_row("y"));
-  EXPECT_FALSE(both.execute(a, both.texts.lock_row("y"))) << "it waits";
-  real_a.send(both.texts.lock_row("y"));
+  expect_same_rows(both, a, real_a, both.texts.lock_row("x").text());
+  expect_same_rows(both, b, real_b, both.texts.lock_row("y").text());
+  EXPECT_FALSE(both.execute(a, both.texts.lock_row("y").text())) << "it waits";
+  real_a.send(both.texts.lock_row("y").text());
   both.await_row_wait(real_a);
-  EXPECT_EQ(outcome_of(both.execute(b, both.texts.lock_row("x"))), "error 1213");
-  EXPECT_EQ(outcome_of(real_b, both.texts.lock_row("x")), "error 1213");
+  EXPECT_EQ(outcome_of(both.execute(b, both.texts.lock_row("x").text())), "error 1213");
+  EXPECT_EQ(outcome_of(real_b, both.texts.lock_row("x").text()), "error 1213");
   ASSERT_TRUE(both.reply_of(a)) << "the victim's transaction has ended";
   EXPECT_EQ(both.reply_of(a)->rows, real_a.receive().rows);
   expect_same_rows(both, a, real_a, "COMMIT");
-  expect_same_rows(both, b, real_b, both.texts.look("x"));
+  expect_same_rows(both, b, real_b, both.texts.look("x").text());
 }
 
 TEST_F(mysql_server_model, a_transaction_reads_what_was_there_at_its_first_read) {
@@ -162,12 +163,13 @@ TEST_F(mysql_server_model, a_transaction_reads_what_was_there_at_its_first_read)
     expect_same_rows(both, c, l, text);
   };
   const mysql::retrying::lock_request member{.name = "x", .owner = "o", .ttl = 10s};
-  for (const std::string& text : {both.texts.create("x"), both.texts.add_member(member, 7)})
+  for (const std::string& text :
+       {both.texts.create("x").text(), both.texts.add_member(member, 7).text()})
     expect_same(b, real_b, text);
   const std::string count = "SELECT permits FROM `locks_members` WHERE name=x'78'";
   expect_same(a, real_a, "START TRANSACTION");
   expect_same(a, real_a, count);
-  expect_same(b, real_b, both.texts.release("x", "o", lock_mode::shared));
+  expect_same(b, real_b, both.texts.release("x", "o", lock_mode::shared).text());
   expect_same(a, real_a, count);
   expect_same(a, real_a, "COMMIT");
   expect_same(a, real_a, count);
@@ -179,11 +181,11 @@ TEST_F(mysql_server_model, a_list_of_holders_is_read_page_by_page) {
   testkit::mariadb_link real_a = both.link();
   for (const std::string_view name : {"y", "x", "z"}) {
     const mysql::retrying::lock_request mine{.name = name, .owner = "o", .ttl = 10s};
-    expect_same_rows(both, a, real_a, both.texts.create(name));
-    expect_same_rows(both, a, real_a, both.texts.try_lock(mine, 0));
+    expect_same_rows(both, a, real_a, both.texts.create(name).text());
+    expect_same_rows(both, a, real_a, both.texts.try_lock(mine, 0).text());
   }
   const mysql::retrying::lock_request member{.name = "x", .owner = "m", .ttl = 10s};
-  expect_same_rows(both, a, real_a, both.texts.add_member(member, 7));
+  expect_same_rows(both, a, real_a, both.texts.add_member(member, 7).text());
   for (const std::int64_t limit : {1, 2, 10})
     expect_same_rows(both, a, real_a, both.texts.page_of_holders("", {}, limit));
   expect_same_rows(both, a, real_a, both.texts.holders_of("x"));
@@ -191,7 +193,7 @@ TEST_F(mysql_server_model, a_list_of_holders_is_read_page_by_page) {
   testkit::mariadb_link real_b = both.link();
   const mysql::retrying::lock_request later{.name = "y", .owner = "m", .ttl = 10s};
   expect_same_rows(both, a, real_a, "START TRANSACTION");
-  expect_same_rows(both, a, real_a, both.texts.add_member(later, 7));
+  expect_same_rows(both, a, real_a, both.texts.add_member(later, 7).text());
   expect_same_rows(both, b, real_b, both.texts.page_of_holders("", {}, 10));  // without it
   expect_same_rows(both, a, real_a, "COMMIT");
   expect_same_rows(both, b, real_b, both.texts.page_of_holders("", {}, 10));
@@ -201,7 +203,8 @@ TEST_F(mysql_server_model, a_bell_shows_whether_another_connection_had_it) {
   server_pair both;
   const std::uint64_t a = both.connect(), b = both.connect();
   testkit::mariadb_link real_a = both.link(), real_b = both.link();
-  const std::string waits = both.texts.wait_for_bell("x"), ends = both.texts.release_bell("x");
+  const std::string waits = both.texts.wait_for_bell("x").text(),
+                    ends = both.texts.release_bell("x").text();
   expect_same_rows(both, a, real_a, waits);
   EXPECT_FALSE(both.execute(b, waits));
   real_b.send(waits);
@@ -220,9 +223,9 @@ TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_c
   server_pair both;
   const mysql::named::statements texts("test", "");
   const std::string key = texts.key_of("job");
-  const std::string tries = texts.try_lock(key, lock_mode::exclusive);
-  const std::string waits = texts.wait(key, lock_mode::exclusive);
-  const std::string confirms = texts.confirm(key, lock_mode::exclusive);
+  const std::string tries = texts.try_lock(key, lock_mode::exclusive).text();
+  const std::string waits = texts.wait(key, lock_mode::exclusive).text();
+  const std::string confirms = texts.confirm(key, lock_mode::exclusive).text();
   const std::uint64_t a = both.connect(), b = both.connect(), c = both.connect();
   auto real_a = std::make_unique<testkit::mariadb_link>(both.link());
   testkit::mariadb_link real_b = both.link(), real_c = both.link();
@@ -236,7 +239,7 @@ TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_c
   expect_same(b, real_b, tries);
   expect_same(b, real_b, confirms);
   expect_same(a, *real_a, confirms);
-  expect_same(b, real_b, texts.release(key));
+  expect_same(b, real_b, texts.release(key).text());
   EXPECT_FALSE(both.execute(b, waits));
   EXPECT_FALSE(both.execute(c, waits));
   std::thread waits_b([&] { EXPECT_EQ(first_of(real_b.query(waits).rows), "1"); });
@@ -246,7 +249,7 @@ TEST_F(mysql_server_model, named_locks_are_granted_in_order_and_end_with_their_c
   ASSERT_TRUE(both.reply_of(b));
   EXPECT_EQ(first_of(both.reply_of(b)->rows), "1");
   EXPECT_FALSE(both.reply_of(c));
-  expect_same(b, real_b, texts.release(key));
+  expect_same(b, real_b, texts.release(key).text());
   EXPECT_EQ(first_of(both.reply_of(c)->rows), "1");
 }
 
@@ -277,22 +280,22 @@ struct pinned_pair {
 TEST_F(mysql_server_model, a_row_is_locked_by_one_transaction_until_its_connection_ends) {
   server_pair both;
   const mysql::for_update::statements& texts = both.row_locks;
-  const std::string tries = texts.try_lock("job", lock_mode::exclusive);
-  const std::string waits = texts.wait("job", lock_mode::exclusive);
+  const std::string tries = texts.try_lock("job", lock_mode::exclusive).text();
+  const std::string waits = texts.wait("job", lock_mode::exclusive).text();
   pinned_pair a(both), b(both), other(both);
   a.expect_same(tries);  // there is no row, and nothing is locked
   b.expect_same(tries);
-  other.expect_same(texts.create("job"));
+  other.expect_same(texts.create("job").text());
   other.expect_same("COMMIT");
   a.expect_same(tries);
   b.expect_same(tries);
   other.expect_same(texts.probes("job").read);
   other.expect_same(texts.probes("job").as_writer);
   other.expect_same(texts.probes("job").as_reader);
-  other.expect_same(texts.end_of_try());
-  a.expect_same(texts.confirm("job", lock_mode::exclusive));
+  other.expect_same(texts.end_of_try().text());
+  a.expect_same(texts.confirm("job", lock_mode::exclusive).text());
   b.begin_wait(waits);
-  a.expect_same(texts.release("job"));
+  a.expect_same(texts.release("job").text());
   b.expect_same_end_of_wait();
   a.expect_same(tries);
   both.disconnect(b.id);
@@ -303,25 +306,25 @@ TEST_F(mysql_server_model, a_row_is_locked_by_one_transaction_until_its_connecti
 TEST_F(mysql_server_model, a_writer_that_waits_for_a_row_keeps_later_readers_out) {
   server_pair both;
   const mysql::for_update::statements& texts = both.row_locks;
-  const std::string reads = texts.try_lock("job", lock_mode::shared);
+  const std::string reads = texts.try_lock("job", lock_mode::shared).text();
   pinned_pair a(both), b(both), writer(both), later(both);
-  later.expect_same(texts.create("job"));
+  later.expect_same(texts.create("job").text());
   later.expect_same("COMMIT");
   a.expect_same(reads);
   b.expect_same(reads);
   later.expect_same(texts.probes("job").as_writer);
   later.expect_same(texts.probes("job").as_reader);
-  later.expect_same(texts.end_of_try());
-  writer.expect_same(texts.try_lock("job", lock_mode::exclusive));
-  writer.begin_wait(texts.wait("job", lock_mode::exclusive));
+  later.expect_same(texts.end_of_try().text());
+  writer.expect_same(texts.try_lock("job", lock_mode::exclusive).text());
+  writer.begin_wait(texts.wait("job", lock_mode::exclusive).text());
   later.expect_same(reads);
-  a.expect_same(texts.release("job"));
+  a.expect_same(texts.release("job").text());
   later.expect_same(reads);
-  b.expect_same(texts.release("job"));
+  b.expect_same(texts.release("job").text());
   writer.expect_same_end_of_wait();
   later.expect_same(reads);
-  later.begin_wait(texts.wait("job", lock_mode::shared));
-  writer.expect_same(texts.release("job"));
+  later.begin_wait(texts.wait("job", lock_mode::shared).text());
+  writer.expect_same(texts.release("job").text());
   later.expect_same_end_of_wait();
 }
 

@@ -91,12 +91,12 @@ void play(both_servers& on, const Statements& texts, std::uint8_t steps, Takes t
     const drawn_request drawn(dice, true);
     const mysql::retrying::lock_request& r = drawn.request;
     switch (dice() % 8) {
-      case 0: on.execute(texts.renew(r)); break;
-      case 1: on.execute(texts.release(r.name, r.owner, lock_mode::exclusive), true); break;
-      case 2: on.execute(texts.look(r.name)); break;
+      case 0: on.execute(texts.renew(r).text()); break;
+      case 1: on.execute(texts.release(r.name, r.owner, lock_mode::exclusive).text(), true); break;
+      case 2: on.execute(texts.look(r.name).text()); break;
       default: {
         const auto step = static_cast<std::uint8_t>(dice() % steps);
-        on.execute(texts.try_lock(r, step), takes(step));
+        on.execute(texts.try_lock(r, step).text(), takes(step));
       }
     }
     constexpr std::int64_t pauses[] = {0, 0, 1, 1'000, 99'999, 100'000, 100'001, 300'000};
@@ -116,7 +116,7 @@ class mysql_tables : public testing::TestWithParam<int> {
 TEST_P(mysql_tables, executes_the_statements_of_row) {
   both_servers on;
   const mysql::row::statements texts("locks");
-  on.execute(texts.look("a"));  // there is no table
+  on.execute(texts.look("a").text());  // there is no table
   on.execute(texts.create_table());
   play(
       on, texts, 5, [](std::uint8_t step) { return step == 0 || step == 3; }, dice);
@@ -156,7 +156,7 @@ void play_insert(const mysql::insert::columns& columns, std::mt19937_64& dice) {
     expect_same_lists(on, texts);
   }
   for (const char* name : {"a", "b|_%"})
-    for (const char* owner : {"x", "y", "z"}) on.execute(texts.expiry(name, owner));
+    for (const char* owner : {"x", "y", "z"}) on.execute(texts.expiry(name, owner).text());
   expect_same_lists(on, texts);
 }
 

@@ -48,7 +48,7 @@ class scripted_connector final : public mysql::sql_connector {
    public:
     explicit connection(std::shared_ptr<state> s) : state_(std::move(s)) {}
     ~connection() override { state_->events = nullptr; }
-    void execute(std::string text) override { state_->statement = std::move(text); }
+    void execute(mysql::sql_statement s) override { state_->statement = s.text(); }
     void close() override { state_->closes = true; }
     std::uint64_t id() const noexcept override { return state_->id; }
 

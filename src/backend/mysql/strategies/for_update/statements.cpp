@@ -23,28 +23,28 @@ std::string with(std::string_view first, std::string_view table, std::string_vie
 statements::statements(std::string_view table, std::string_view prefix)
     : name_(table), table_(with("`", table, "`")), prefix_(prefix) {}
 
-std::string statements::try_lock(std::string_view key, lock_mode mode) const {
+sql_statement statements::try_lock(std::string_view key, lock_mode mode) const {
   const bool is_shared = mode == lock_mode::shared;
-  return bound(with("SELECT 1,UUID_SHORT(),@@read_only FROM ", table_, " WHERE name=?")
-                   .append(is_shared ? shared_try : exclusive_try),
-               {key});
+  return {with("SELECT 1,UUID_SHORT(),@@read_only FROM ", table_, " WHERE name=?")
+              .append(is_shared ? shared_try : exclusive_try),
+          {key}};
 }
 
-std::string statements::wait(std::string_view key, lock_mode mode) const {
+sql_statement statements::wait(std::string_view key, lock_mode mode) const {
   const bool is_shared = mode == lock_mode::shared;
-  return bound(with("SELECT 1 FROM ", table_, " WHERE name=?")
-                   .append(is_shared ? shared_wait : exclusive_wait),
-               {key});
+  return {with("SELECT 1 FROM ", table_, " WHERE name=?")
+              .append(is_shared ? shared_wait : exclusive_wait),
+          {key}};
 }
 
 // The transaction has the lock already, so nothing waits.
-std::string statements::confirm(std::string_view key, lock_mode mode) const {
+sql_statement statements::confirm(std::string_view key, lock_mode mode) const {
   return try_lock(key, mode);
 }
 
-std::string statements::create(std::string_view key) const {
-  return bound(with("INSERT INTO ", table_, " (name) VALUES(?) ON DUPLICATE KEY UPDATE name=name"),
-               {key});
+sql_statement statements::create(std::string_view key) const {
+  return {with("INSERT INTO ", table_, " (name) VALUES(?) ON DUPLICATE KEY UPDATE name=name"),
+          {key}};
 }
 
 row_probes statements::probes(std::string_view key) const {

@@ -21,12 +21,12 @@ class statements final : public pinned::lock_statements {
   statements(std::string_view table, std::string_view prefix);
 
   std::string key_of(std::string_view name) const override { return prefix_ + std::string(name); }
-  std::string try_lock(std::string_view key, lock_mode) const override;
-  std::string wait(std::string_view key, lock_mode) const override;
-  std::string confirm(std::string_view key, lock_mode) const override;
-  std::string create(std::string_view key) const override;
-  std::string release(std::string_view) const override { return "COMMIT"; }
-  std::string end_of_try() const override { return "ROLLBACK"; }
+  sql_statement try_lock(std::string_view key, lock_mode) const override;
+  sql_statement wait(std::string_view key, lock_mode) const override;
+  sql_statement confirm(std::string_view key, lock_mode) const override;
+  sql_statement create(std::string_view key) const override;
+  sql_statement release(std::string_view) const override { return "COMMIT"; }
+  sql_statement end_of_try() const override { return "ROLLBACK"; }
 
   row_probes probes(std::string_view key) const;
   // {engine, the columns of the primary key with their types}, or no row: there is no such table

@@ -21,7 +21,7 @@ class holders_query final : public sql_query<std::vector<holder>> {
       : sql_query(t, to), probes_(std::move(probes)), name_(name) {}
 
  private:
-  bool read(const sql_reply& r, std::string& next) override {
+  bool read(const sql_reply& r, sql_statement& next) override {
     const bool is_found = !r.rows.empty();
     switch (step_++) {
       case 0: next = probes_.as_writer; return is_found;

@@ -71,7 +71,7 @@ std::string statements::is_expired() const {
          "*1000 MICROSECOND<=UTC_TIMESTAMP(6))";
 }
 
-std::string statements::try_lock(const lock_request& r, std::uint8_t step) const {
+sql_statement statements::try_lock(const lock_request& r, std::uint8_t step) const {
   switch (step) {
     case 1: return insert(r);
     case 2:
@@ -81,7 +81,7 @@ std::string statements::try_lock(const lock_request& r, std::uint8_t step) const
   }
 }
 
-std::string statements::look(std::string_view name) const { return look(name, {}); }
+sql_statement statements::look(std::string_view name) const { return look(name, {}); }
 
 // {owner, microseconds until it expires, whether that is this owner}
 std::string statements::look(std::string_view name, std::string_view owner) const {
@@ -130,7 +130,7 @@ std::string statements::create_number(std::string_view name) const {
 // A renewal always changes the record, so that no count of rows can make it look lost. Two may be
 // executed in the other order: none makes a lease shorter. The lease first: the server assigns from
 // left to right.
-std::string statements::renew(const lock_request& r) const {
+sql_statement statements::renew(const lock_request& r) const {
   const std::string time = column(columns_.update_time);
   std::string lease = std::to_string(lease_ms(r.ttl));
   if (!planted(mutant::late_renewal_shortens))
@@ -142,7 +142,7 @@ std::string statements::renew(const lock_request& r) const {
          (compares ? " AND " + is_owner(r.owner) : "");
 }
 
-std::string statements::release(std::string_view name, std::string_view owner, lock_mode) const {
+sql_statement statements::release(std::string_view name, std::string_view owner, lock_mode) const {
   const bool compares = !planted(mutant::delete_without_owner);
   return "DELETE FROM " + records_ + " WHERE " + is_record(name) +
          (compares ? " AND " + is_owner(owner) : "");
@@ -177,7 +177,7 @@ std::string statements::expired_by_prefix(std::string_view prefix, const sql_row
          " ORDER BY " + column(columns_.key) + " LIMIT " + std::to_string(limit);
 }
 
-std::string statements::expiry(std::string_view name, std::string_view owner) const {
+sql_statement statements::expiry(std::string_view name, std::string_view owner) const {
   const bool compares = !planted(mutant::living_record_deleted);
   return "DELETE FROM " + records_ + " WHERE " + is_record(name) + " AND " + is_owner(owner) +
          (compares ? " AND " + is_expired() : "");

@@ -40,17 +40,17 @@ class statements final : public retrying::statements {
 
   // Steps: 0 look, 1 insert, 2 take, 3 look, 4 create the number, 5 take, 6 look. A poll of a
   // waiter reads only: an INSERT without effect would use up a number of an AUTO_INCREMENT column.
-  std::string try_lock(const lock_request&, std::uint8_t step) const override;
-  std::string look(std::string_view name) const override;
-  std::string renew(const lock_request&) const override;
-  std::string release(std::string_view name, std::string_view owner, lock_mode) const override;
+  sql_statement try_lock(const lock_request&, std::uint8_t step) const override;
+  sql_statement look(std::string_view name) const override;
+  sql_statement renew(const lock_request&) const override;
+  sql_statement release(std::string_view name, std::string_view owner, lock_mode) const override;
   std::string page_of_holders(std::string_view prefix, const retrying::page_cursors&,
                               std::int64_t limit) const override;
   std::string holders_of(std::string_view name) const override;
 
   std::string expired_by_prefix(std::string_view prefix, const sql_row& last,
                                 std::int64_t limit) const override;
-  std::string expiry(std::string_view name, std::string_view owner) const override;
+  sql_statement expiry(std::string_view name, std::string_view owner) const override;
 
   std::string show_columns() const;      // {name, type, digits of a second, character set}
   std::string show_unique_keys() const;  // {columns, whether one counts in part only}

@@ -9,21 +9,21 @@ statements::statements(std::string_view database, std::string_view prefix)
 
 std::string statements::key_of(std::string_view name) const { return scope_ + std::string(name); }
 
-std::string statements::try_lock(std::string_view key, lock_mode) const {
-  return bound("SELECT GET_LOCK(SHA2(?,256),0),UUID_SHORT(),@@read_only", {key});
+sql_statement statements::try_lock(std::string_view key, lock_mode) const {
+  return {"SELECT GET_LOCK(SHA2(?,256),0),UUID_SHORT(),@@read_only", {key}};
 }
 
 // Some 30 years: with a longer time MariaDB returns at once.
-std::string statements::wait(std::string_view key, lock_mode) const {
-  return bound("SELECT GET_LOCK(SHA2(?,256),1000000000)", {key});
+sql_statement statements::wait(std::string_view key, lock_mode) const {
+  return {"SELECT GET_LOCK(SHA2(?,256),1000000000)", {key}};
 }
 
-std::string statements::confirm(std::string_view key, lock_mode) const {
-  return bound("SELECT IS_USED_LOCK(SHA2(?,256))=CONNECTION_ID(),UUID_SHORT(),@@read_only", {key});
+sql_statement statements::confirm(std::string_view key, lock_mode) const {
+  return {"SELECT IS_USED_LOCK(SHA2(?,256))=CONNECTION_ID(),UUID_SHORT(),@@read_only", {key}};
 }
 
-std::string statements::release(std::string_view key) const {
-  return bound("SELECT RELEASE_LOCK(SHA2(?,256))", {key});
+sql_statement statements::release(std::string_view key) const {
+  return {"SELECT RELEASE_LOCK(SHA2(?,256))", {key}};
 }
 
 std::string statements::holder(std::string_view key) const {

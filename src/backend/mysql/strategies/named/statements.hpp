@@ -16,11 +16,11 @@ class statements final : public pinned::lock_statements {
   statements(std::string_view database, std::string_view prefix);
 
   std::string key_of(std::string_view name) const override;  // what is hashed
-  std::string try_lock(std::string_view key, lock_mode) const override;
-  std::string wait(std::string_view key, lock_mode) const override;
-  std::string confirm(std::string_view key, lock_mode) const override;
-  std::string create(std::string_view) const override { return {}; }
-  std::string release(std::string_view key) const override;
+  sql_statement try_lock(std::string_view key, lock_mode) const override;
+  sql_statement wait(std::string_view key, lock_mode) const override;
+  sql_statement confirm(std::string_view key, lock_mode) const override;
+  sql_statement create(std::string_view) const override { return {}; }
+  sql_statement release(std::string_view key) const override;
   std::string holder(std::string_view key) const;  // {connection id, host}, or no row
 
  private:

@@ -17,7 +17,7 @@ class holder_query final : public sql_query<std::vector<holder>> {
       : sql_query(t, to), name_(name) {}
 
  private:
-  bool read(const sql_reply& r, std::string&) override {
+  bool read(const sql_reply& r, sql_statement&) override {
     if (r.rows.empty()) return false;
     holder& h = result.emplace_back();
     h.name = name_;

@@ -22,19 +22,21 @@
 #include <string>
 #include <string_view>
 
+#include "backend/mysql/transport/statement.hpp"
+
 namespace holdfast::mysql::pinned {
 
 class lock_statements {
  public:
   // The key by which the other statements name the lock.
   virtual std::string key_of(std::string_view name) const = 0;
-  virtual std::string try_lock(std::string_view key, lock_mode) const = 0;
-  virtual std::string wait(std::string_view key, lock_mode) const = 0;
-  virtual std::string confirm(std::string_view key, lock_mode) const = 0;
-  virtual std::string create(std::string_view key) const = 0;  // only after "does not exist"
-  virtual std::string release(std::string_view key) const = 0;
+  virtual sql_statement try_lock(std::string_view key, lock_mode) const = 0;
+  virtual sql_statement wait(std::string_view key, lock_mode) const = 0;
+  virtual sql_statement confirm(std::string_view key, lock_mode) const = 0;
+  virtual sql_statement create(std::string_view key) const = 0;  // only after "does not exist"
+  virtual sql_statement release(std::string_view key) const = 0;
   // Ends what a try without a grant has left on its connection; empty: nothing.
-  virtual std::string end_of_try() const { return {}; }
+  virtual sql_statement end_of_try() const { return {}; }
 
  protected:
   ~lock_statements() = default;

@@ -19,7 +19,7 @@ using verdict = pinned_verdict;
 
 namespace {
 
-constexpr std::string_view heartbeat = "SELECT @@read_only";
+constexpr const char* heartbeat = "SELECT @@read_only";
 
 std::uint64_t unsigned_of(std::string_view text) noexcept {
   std::uint64_t out = 0;
@@ -165,7 +165,7 @@ request& strategy::request_of(claim& c, operation op) {
   return r;
 }
 
-void strategy::send_statement(claim& c, operation op, std::string statement, time_point now,
+void strategy::send_statement(claim& c, operation op, sql_statement statement, time_point now,
                               time_point due) {
   c.has_tried = c.has_tried || op != operation::none;
   over_->run(*c.connection, std::move(statement), request_of(c, op), now, due);
@@ -195,7 +195,7 @@ void strategy::after_step(claim& c, time_point now) {
 
 void strategy::give_back_connection(claim& c, time_point now) {
   session& s = *std::exchange(c.connection, nullptr);
-  if (std::string last = c.has_tried ? texts_.end_of_try() : std::string(); !last.empty())
+  if (sql_statement last = c.has_tried ? texts_.end_of_try() : sql_statement(); !last.empty())
     over_->run(s, std::move(last), ignored_, now, base::saturating_add(now, settings_.op_timeout));
   over_->unpin(s, now);
 }
@@ -355,7 +355,7 @@ void strategy::beat(claim& c, time_point now, event_queue& events) {
   if (!c.has_heartbeat && due <= now && c.connection->is_idle()) {
     c.has_heartbeat = true;
     const time_point end = std::max(now, c.recipe().granted().deadline);
-    send_statement(c, operation::none, std::string(heartbeat), now, end);
+    send_statement(c, operation::none, heartbeat, now, end);
   }
   const time_point doubt = due + beat_every(c);
   if (c.has_heartbeat && doubt <= now && !std::exchange(c.is_doubt_reported, true))

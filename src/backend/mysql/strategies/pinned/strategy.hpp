@@ -126,8 +126,7 @@ class strategy : public claims_strategy<protocol, request, std::string_view> {
  private:
   std::optional<pinned_recipe::reply> remove_from_server(claim&, time_point now);
   void send(claim&, pinned_operation, time_point now);
-  void send_statement(claim&, pinned_operation, std::string statement, time_point now,
-                      time_point due);
+  void send_statement(claim&, pinned_operation, sql_statement, time_point now, time_point due);
   request& request_of(claim&, pinned_operation);
   void send_create(claim&, time_point now);
   pinned_recipe::reply read(claim&, const request&, const sql_reply&, time_point sent,

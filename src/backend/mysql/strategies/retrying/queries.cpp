@@ -50,7 +50,7 @@ class holders_query final : public sql_query<std::vector<holder>> {
       : sql_query(t, to), own_(own) {}
 
  private:
-  bool read(const sql_reply& r, std::string&) override {
+  bool read(const sql_reply& r, sql_statement&) override {
     for (std::size_t i = 0; i < r.rows.size(); ++i) result.push_back(read_holder(r, i, own_));
     return false;
   }
@@ -67,7 +67,7 @@ class list_query final : public sql_query<std::vector<holder>> {
   std::string next_page() const { return texts_.page_of_holders(prefix_, cursors_, rows_of_page); }
 
  private:
-  bool read(const sql_reply& r, std::string& next) override {
+  bool read(const sql_reply& r, sql_statement& next) override {
     std::array<std::int64_t, 2> counts{};
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
       const std::size_t table = is_of_member(r, i) ? 1 : 0;
@@ -107,11 +107,11 @@ class list_query final : public sql_query<std::vector<holder>> {
 
 class break_query final : public sql_query<bool> {
  public:
-  break_query(transport& t, std::vector<std::string> later, seam::decision_handler& to) noexcept
+  break_query(transport& t, std::vector<sql_statement> later, seam::decision_handler& to) noexcept
       : sql_query(t, to), later_(std::move(later)) {}
 
  private:
-  bool read(const sql_reply& r, std::string& next) override {
+  bool read(const sql_reply& r, sql_statement& next) override {
     result = result || r.affected > 0;
     if (later_.empty()) return false;
     next = std::move(later_.back());
@@ -119,7 +119,7 @@ class break_query final : public sql_query<bool> {
     return true;
   }
 
-  std::vector<std::string> later_;  // the next one is the last
+  std::vector<sql_statement> later_;  // the next one is the last
 };
 
 constexpr std::size_t rows_at_a_time = 1000;
@@ -133,7 +133,7 @@ class expiry_query final : public sql_query<std::size_t> {
   std::string next_list() const { return texts_.expired_by_prefix(prefix_, last_, rows_at_a_time); }
 
  private:
-  bool read(const sql_reply& r, std::string& next) override {
+  bool read(const sql_reply& r, sql_statement& next) override {
     if (std::exchange(awaits_list_, false)) {
       expired_ = r.rows;
       is_last_list_ = expired_.size() < rows_at_a_time;
@@ -161,7 +161,7 @@ class expiry_query final : public sql_query<std::size_t> {
 
 }  // namespace
 
-void start_holders_query(transport& over, std::string statement, std::size_t own,
+void start_holders_query(transport& over, sql_statement statement, std::size_t own,
                          seam::holders_handler& to) {
   (new holders_query(over, own, to))->start(std::move(statement));
 }
@@ -172,10 +172,10 @@ void start_list(transport& over, const statements& texts, std::string prefix, st
   made->start(made->next_page());
 }
 
-void start_breaking(transport& over, std::vector<std::string> statements,
+void start_breaking(transport& over, std::vector<sql_statement> statements,
                     seam::decision_handler& to) {
   std::ranges::reverse(statements);
-  std::string first = std::move(statements.back());
+  sql_statement first = std::move(statements.back());
   statements.pop_back();
   (new break_query(over, std::move(statements), to))->start(std::move(first));
 }

@@ -11,7 +11,7 @@
 namespace holdfast::mysql::retrying {
 
 // `statement` reads the rows of holders; the prefix of that length is no part of a lock's name.
-void start_holders_query(transport&, std::string statement, std::size_t prefix,
+void start_holders_query(transport&, sql_statement statement, std::size_t prefix,
                          seam::holders_handler&);
 // The holders of all locks whose names have the prefix, page by page. The first `own` bytes of it
 // are no part of a lock's name. The statements outlive the query.
@@ -22,6 +22,6 @@ void start_list(transport&, const statements&, std::string prefix, std::size_t o
 void start_expiry(transport&, const statements&, std::string prefix,
                   seam::result_handler<std::size_t>&);
 // `statements`: at least one; the lock is broken when one of them has changed something.
-void start_breaking(transport&, std::vector<std::string> statements, seam::decision_handler&);
+void start_breaking(transport&, std::vector<sql_statement> statements, seam::decision_handler&);
 
 }  // namespace holdfast::mysql::retrying

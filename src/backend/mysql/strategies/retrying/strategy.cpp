@@ -56,7 +56,8 @@ lock_request strategy::request_of(const claim& c, const std::string& owner) cons
           .total_permits = c.details.total_permits};
 }
 
-std::string strategy::text_for(const claim& c, retrying_operation op, std::uint8_t step) const {
+sql_statement strategy::statement_for(const claim& c, retrying_operation op,
+                                      std::uint8_t step) const {
   const std::string owner = base::text_of(c.owner_id);
   const lock_request r = request_of(c, owner);
   switch (op) {
@@ -86,9 +87,9 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation op, 
   r.ttl = c.recipe().ttl();
   r.step = op == retrying_operation::renew ? 0 : c.recipe().step_of_attempt();
   if (op == retrying_operation::renew)
-    over_->submit_renewal(text_for(c, op, r.step), r, now, order_of(c.name));
+    over_->submit_renewal(statement_for(c, op, r.step), r, now, order_of(c.name));
   else
-    over_->submit(lane::commands, text_for(c, op, r.step), r, now, order_of(c.name));
+    over_->submit(lane::commands, statement_for(c, op, r.step), r, now, order_of(c.name));
   note_submitted(c, now);
   return {};
 }

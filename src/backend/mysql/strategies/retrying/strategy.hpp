@@ -95,7 +95,7 @@ class strategy : public claims_strategy<protocol, request>, private seam::unused
     return offer<seam::unused_locks>(*this, wanted);
   }
   void remove_unused(seam::result_handler<std::size_t>&) override;
-  std::string text_for(const claim&, claims::retrying_operation, std::uint8_t step) const;
+  sql_statement statement_for(const claim&, claims::retrying_operation, std::uint8_t step) const;
   bool looks_for_reason(request&, const sql_reply&, const reply_context&);
 
   const statements& texts_;

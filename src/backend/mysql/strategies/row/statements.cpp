@@ -76,7 +76,7 @@ std::string repeated(std::string_view part, std::size_t times) {
 statements::statements(std::string_view table)
     : table_(concat({"`", table, "`"})), members_(concat({"`", table, member_suffix, "`"})) {}
 
-std::string statements::try_lock(const lock_request& r, std::uint8_t step) const {
+sql_statement statements::try_lock(const lock_request& r, std::uint8_t step) const {
   switch (step) {
     case 1:
     case 4: return look(r.name);
@@ -92,72 +92,71 @@ std::string statements::grant() const {
                  is_floored ? now_us : "", is_floored ? "))," : "),"});
 }
 
-std::string statements::take(const lock_request& r) const {
+sql_statement statements::take(const lock_request& r) const {
   const bool checks_expiry = !planted(mutant::row_taken_unexpired);
   const bool checks_members = !planted(mutant::row_members_ignored);
   const std::string text = concat(
       {grant(), set_holder, set_hour, " WHERE name=?", checks_members ? " AND has_members=0" : "",
        checks_expiry ? " AND (expires_at<=" + time_of_server() + " OR owner=?)" : ""});
-  return bound(text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner});
+  return {text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner}};
 }
 
-std::string statements::take_locked(const lock_request& r) const {
-  return bound(concat({grant(), set_holder, set_hour, ",has_members=0 WHERE name=?"}),
-               {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name});
+sql_statement statements::take_locked(const lock_request& r) const {
+  return {concat({grant(), set_holder, set_hour, ",has_members=0 WHERE name=?"}),
+          {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name}};
 }
 
-std::string statements::open_to_members(std::string_view name) const {
-  return bound(concat({grant(), "owner=x'',expires_at=", released, ",has_members=1 WHERE name=?"}),
-               {name});
+sql_statement statements::open_to_members(std::string_view name) const {
+  return {concat({grant(), "owner=x'',expires_at=", released, ",has_members=1 WHERE name=?"}),
+          {name}};
 }
 
-std::string statements::add_member(const lock_request& r, std::int64_t number) const {
-  return bound(concat({"INSERT INTO ", members_, member_or_renewal, extended(),
-                       ",renewals=renewals+1"}),
-               {r.name, r.owner, number, us(r.ttl), r.note, r.host, r.pid, std::int64_t{r.permits},
-                std::int64_t{r.total_permits}, us(r.ttl)});
+sql_statement statements::add_member(const lock_request& r, std::int64_t number) const {
+  return {concat({"INSERT INTO ", members_, member_or_renewal, extended(), ",renewals=renewals+1"}),
+          {r.name, r.owner, number, us(r.ttl), r.note, r.host, r.pid, std::int64_t{r.permits},
+           std::int64_t{r.total_permits}, us(r.ttl)}};
 }
 
-std::string statements::lock_row(std::string_view name) const {
-  return bound(concat({"SELECT owner,", left_us, ",has_members FROM ", table_,
-                       " WHERE name=? FOR UPDATE"}),
-               {name});
+sql_statement statements::lock_row(std::string_view name) const {
+  return {concat(
+              {"SELECT owner,", left_us, ",has_members FROM ", table_, " WHERE name=? FOR UPDATE"}),
+          {name}};
 }
 
-std::string statements::look_at_members(std::string_view name) const {
-  return bound(concat({"SELECT owner,", left_us, ",grant_number,permits,total_permits FROM ",
-                       members_, " WHERE name=?"}),
-               {name});
+sql_statement statements::look_at_members(std::string_view name) const {
+  return {concat({"SELECT owner,", left_us, ",grant_number,permits,total_permits FROM ", members_,
+                  " WHERE name=?"}),
+          {name}};
 }
 
 // The server's names of locks are short, and belong to all its databases.
-std::string statements::wait_for_bell(std::string_view name) const {
-  return bound("SELECT IS_USED_LOCK(SHA2(CONCAT(DATABASE(),?,?),224)),"
-               "GET_LOCK(SHA2(CONCAT(DATABASE(),?,?),224),?)",
-               {table_, name, table_, name, std::int64_t{bell_wait.count()}});
+sql_statement statements::wait_for_bell(std::string_view name) const {
+  return {"SELECT IS_USED_LOCK(SHA2(CONCAT(DATABASE(),?,?),224)),"
+          "GET_LOCK(SHA2(CONCAT(DATABASE(),?,?),224),?)",
+          {table_, name, table_, name, std::int64_t{bell_wait.count()}}};
 }
 
-std::string statements::release_bell(std::string_view name) const {
-  return bound("DO RELEASE_LOCK(SHA2(CONCAT(DATABASE(),?,?),224))", {table_, name});
+sql_statement statements::release_bell(std::string_view name) const {
+  return {"DO RELEASE_LOCK(SHA2(CONCAT(DATABASE(),?,?),224))", {table_, name}};
 }
 
-std::string statements::mark(std::string_view name) const {
-  return bound(concat({"UPDATE ", table_, " SET renewals=renewals+1 WHERE name=? AND owner<>x''"}),
-               {name});
+sql_statement statements::mark(std::string_view name) const {
+  return {concat({"UPDATE ", table_, " SET renewals=renewals+1 WHERE name=? AND owner<>x''"}),
+          {name}};
 }
 
-std::string statements::look(std::string_view name) const {
-  return bound(concat({"SELECT owner,", left_us, ",has_members FROM ", table_, " WHERE name=?"}),
-               {name});
+sql_statement statements::look(std::string_view name) const {
+  return {concat({"SELECT owner,", left_us, ",has_members FROM ", table_, " WHERE name=?"}),
+          {name}};
 }
 
-std::string statements::create(std::string_view name) const {
-  return bound(concat({"INSERT INTO ", table_, " VALUES(?,x'',0,", released, ",", released,
-                       ",0,0,x'',x'',0,0) ON DUPLICATE KEY UPDATE name=name"}),
-               {name});
+sql_statement statements::create(std::string_view name) const {
+  return {concat({"INSERT INTO ", table_, " VALUES(?,x'',0,", released, ",", released,
+                  ",0,0,x'',x'',0,0) ON DUPLICATE KEY UPDATE name=name"}),
+          {name}};
 }
 
-std::string statements::renew(const lock_request& r) const {
+sql_statement statements::renew(const lock_request& r) const {
   return renew_all({&r.name, 1}, {&r.owner, 1}, r.ttl, r.mode != lock_mode::exclusive);
 }
 
@@ -192,18 +191,18 @@ std::string statements::look_at_all(std::span<const std::string_view> names) con
                values);
 }
 
-std::string statements::release(std::string_view name, std::string_view owner,
-                                lock_mode mode) const {
+sql_statement statements::release(std::string_view name, std::string_view owner,
+                                  lock_mode mode) const {
   const std::string_view compares = planted(mutant::delete_without_owner) ? "" : " AND owner=?";
   if (mode != lock_mode::exclusive)
-    return bound(concat({"DELETE FROM ", members_, " WHERE name=?", compares}), {name, owner});
-  return bound(concat({"UPDATE ", table_, " SET owner=x'',expires_at=", released,
-                       ",renewals=LAST_INSERT_ID(renewals) WHERE name=?", compares}),
-               {name, owner});
+    return {concat({"DELETE FROM ", members_, " WHERE name=?", compares}), {name, owner}};
+  return {concat({"UPDATE ", table_, " SET owner=x'',expires_at=", released,
+                  ",renewals=LAST_INSERT_ID(renewals) WHERE name=?", compares}),
+          {name, owner}};
 }
 
-std::vector<std::string> statements::break_lock(std::string_view name,
-                                                std::string_view seen) const {
+std::vector<sql_statement> statements::break_lock(std::string_view name,
+                                                  std::string_view seen) const {
   if (const std::int64_t group = number_of_group(seen))
     return {bound(concat({"DELETE FROM ", members_,
                           " WHERE name=? AND grant_number=? AND total_permits=0"}),
@@ -276,11 +275,10 @@ std::string statements::expired_by_prefix(std::string_view prefix, const sql_row
   return head + after + bound(" ORDER BY name,owner LIMIT ?", {limit});
 }
 
-std::string statements::expiry(std::string_view name, std::string_view owner) const {
+sql_statement statements::expiry(std::string_view name, std::string_view owner) const {
   const std::string_view compares =
       planted(mutant::living_record_deleted) ? "" : " AND expires_at<=UTC_TIMESTAMP(6)";
-  return bound(concat({"DELETE FROM ", pruned(), " WHERE name=? AND owner=?", compares}),
-               {name, owner});
+  return {concat({"DELETE FROM ", pruned(), " WHERE name=? AND owner=?", compares}), {name, owner}};
 }
 
 std::string statements::probe_table() const {

@@ -44,19 +44,20 @@ class statements final : public retrying::statements {
   explicit statements(std::string_view table);
 
   // Steps: 0 take, 1 look, 2 create, 3 take, 4 look.
-  std::string try_lock(const lock_request&, std::uint8_t step) const override;
-  std::string look(std::string_view name) const override;  // .., and has_members
-  std::string renew(const lock_request&) const override;
-  std::string release(std::string_view name, std::string_view owner, lock_mode) const override;
-  std::vector<std::string> break_lock(std::string_view name, std::string_view seen) const override;
+  sql_statement try_lock(const lock_request&, std::uint8_t step) const override;
+  sql_statement look(std::string_view name) const override;  // .., and has_members
+  sql_statement renew(const lock_request&) const override;
+  sql_statement release(std::string_view name, std::string_view owner, lock_mode) const override;
+  std::vector<sql_statement> break_lock(std::string_view name,
+                                        std::string_view seen) const override;
   std::string page_of_holders(std::string_view prefix, const retrying::page_cursors&,
                               std::int64_t limit) const override;
   std::string holders_of(std::string_view name) const override;
   // They delete members only, because the row of a lock keeps its number.
   std::string expired_by_prefix(std::string_view prefix, const sql_row& last,
                                 std::int64_t limit) const override;
-  std::string expiry(std::string_view name, std::string_view owner) const override;
-  std::string create(std::string_view name) const;  // the row of a lock that was never requested
+  sql_statement expiry(std::string_view name, std::string_view owner) const override;
+  sql_statement create(std::string_view name) const;  // the row of a lock that was never requested
 
   // Renewals of rows of one table, with the same ttl.
   std::string renew_all(std::span<const std::string_view> names,
@@ -67,18 +68,18 @@ class statements final : public retrying::statements {
 
   // The named lock that wakes waiters: {its owner before, 1}; the wait ends with 0 after bell_wait.
   static constexpr std::chrono::seconds bell_wait{10};
-  std::string wait_for_bell(std::string_view name) const;
-  std::string release_bell(std::string_view name) const;
-  std::string mark(std::string_view name) const;  // a waiter without a bell polls
+  sql_statement wait_for_bell(std::string_view name) const;
+  sql_statement release_bell(std::string_view name) const;
+  sql_statement mark(std::string_view name) const;  // a waiter without a bell polls
 
   // The statements of a transaction.
-  std::string lock_row(std::string_view name) const;         // {owner, us left, has_members}
-  std::string look_at_members(std::string_view name) const;  // {owner, us left, number,
-                                                             // permits, total_permits}
+  sql_statement lock_row(std::string_view name) const;         // {owner, us left, has_members}
+  sql_statement look_at_members(std::string_view name) const;  // {owner, us left, number,
+                                                               // permits, total_permits}
   // With the row locked and free: exclusively, or for members. Its insert id is the number.
-  std::string take_locked(const lock_request&) const;
-  std::string open_to_members(std::string_view name) const;
-  std::string add_member(const lock_request&, std::int64_t number) const;
+  sql_statement take_locked(const lock_request&) const;
+  sql_statement open_to_members(std::string_view name) const;
+  sql_statement add_member(const lock_request&, std::int64_t number) const;
 
   // An error: the table is not there, or is another.
   std::string probe_table() const;
@@ -88,7 +89,7 @@ class statements final : public retrying::statements {
 
  private:
   // A released or expired lock, or one that this owner has; its insert id is the number.
-  std::string take(const lock_request&) const;
+  sql_statement take(const lock_request&) const;
   std::string grant() const;
   const std::string& pruned() const noexcept;  // the table from which a clean-up deletes rows
   std::string page_of_locks(std::string_view prefix, const sql_row& last, std::int64_t limit) const;

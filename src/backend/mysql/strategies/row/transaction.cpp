@@ -88,7 +88,7 @@ lock_request transaction::request_of(const part& p) const {
           .total_permits = p.total_permits};
 }
 
-std::string transaction::statement() const {
+sql_statement transaction::statement() const {
   const part& p = parts_[at_];
   const statements& texts = home_.row_texts();
   switch (step_) {

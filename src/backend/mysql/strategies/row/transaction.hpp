@@ -84,7 +84,7 @@ class transaction final : public statement_handler {
 
   bool has_statement() const noexcept;  // the part of this step
   void advance() noexcept;              // to the next step that has one
-  std::string statement() const;
+  sql_statement statement() const;
   lock_request request_of(const part&) const;
   bool is_broken() const noexcept;
   void read(const sql_reply&);

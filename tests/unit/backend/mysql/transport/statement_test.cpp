@@ -36,6 +36,17 @@ TEST(mysql_statement, a_place_without_a_value_stays_a_question_mark) {
   EXPECT_EQ(bound("? ?", {1}), "1 ?");
 }
 
+TEST(mysql_statement, keeps_its_values_and_has_a_text_with_them) {
+  std::string name = "a?b";
+  const mysql::sql_statement s("SELECT ? WHERE name=?", {7, name});
+  name = "xxx";
+  EXPECT_EQ(s.with_marks(), "SELECT ? WHERE name=?");
+  EXPECT_EQ(s.text(), "SELECT 7 WHERE name=x'613f62'");
+  EXPECT_EQ(s.values().size(), 2u);
+  EXPECT_EQ(mysql::sql_statement("COMMIT").text(), "COMMIT");
+  EXPECT_TRUE(mysql::sql_statement().empty());
+}
+
 TEST(mysql_reply, has_a_number_where_a_cell_is_a_whole_number) {
   mysql::sql_reply r;
   r.rows = {{"-12", "12x", "", std::nullopt, "99999999999999999999"}};

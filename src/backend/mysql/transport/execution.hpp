@@ -1,0 +1,74 @@
+// Executes the statements of one connection, one after the other, by libmariadb's non-blocking
+// calls. A statement with values is parsed by the server once: at its second execution it is
+// prepared, and from then on only its values are sent.
+//
+//   stage     | call                    | next
+//   ----------+-------------------------+---------------------------------------------------------
+//   text      | mysql_real_query        | text_rows, or the end: there are none
+//   text_rows | mysql_store_result      | the end
+//   preparing | mysql_stmt_prepare      | values | text: the server does not prepare it
+//   values    | mysql_stmt_execute      | rows, or the end: there are none
+//             |                         | text: the server no longer has it
+//   rows      | mysql_stmt_store_result | the end
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backend/mysql/transport/libmariadb.hpp"
+#include "backend/mysql/transport/sql_connection.hpp"
+
+namespace holdfast::mysql {
+
+class execution {
+ public:
+  void attach(MYSQL* handle) noexcept { handle_ = handle; }  // of an open connection
+  // Each returns what the socket is to be awaited for, MYSQL_WAIT_*. 0: take_reply() has the reply.
+  int start(sql_statement) noexcept;
+  int go_on(int ready) noexcept;
+  sql_reply take_reply() noexcept { return std::move(reply_); }
+  // Once the connection was closed, in the process that opened it.
+  void drop_prepared() noexcept;
+
+ private:
+  enum class stage : unsigned char { text, text_rows, preparing, values, rows, end };
+
+  struct known_statement {
+    std::string text;  // with marks
+    MYSQL_STMT* prepared = nullptr;
+    bool is_refused = false;
+  };
+  struct column {
+    char text[64];
+    unsigned long length;
+    my_bool is_null;
+  };
+
+  stage first_stage();
+  int begin() noexcept;
+  int advance(int wait) noexcept;
+  stage next_stage();
+  stage after_text();
+  stage after_values();
+  stage fail(unsigned error, const char* text);
+  stage fail_prepared();
+  stage refuse() noexcept;
+  void bind_values();
+  void bind_columns();
+  void read_text_rows();
+  void read_rows();
+
+  MYSQL* handle_ = nullptr;
+  stage stage_ = stage::end;
+  sql_statement statement_;
+  std::string text_;  // the library reads it while it sends
+  std::vector<known_statement> known_;
+  known_statement* used_ = nullptr;  // one of those
+  std::vector<MYSQL_BIND> binds_;
+  std::vector<unsigned long> lengths_;  // of the values
+  std::vector<column> columns_;
+  int failed_ = 0;  // of the last call
+  MYSQL_RES* result_ = nullptr;
+  sql_reply reply_;
+};
+
+}  // namespace holdfast::mysql
