@@ -55,6 +55,7 @@ class played_network final : public base::environment, private base::caller_driv
   std::string log;
   std::function<void()> while_blocked = [] {};  // played by the thread that blocks
   std::function<void()> on_loop_end = [] {};    // of the loop of callers
+  std::function<void()> while_writing;          // played once, before the bytes are written
 
  private:
   void run_until_signalled(base::parker& p) override {
@@ -80,7 +81,7 @@ class played_network::loop final : public base::event_loop {
     made->events = &e;
     made->over = by_;
     net_.streams.push_back(made);
-    return std::make_unique<stream>(std::move(made));
+    return std::make_unique<stream>(net_, std::move(made));
   }
   std::unique_ptr<base::descriptor_watch> watch(int, base::readiness r,
                                                 base::descriptor_events& e) override {
@@ -100,15 +101,17 @@ class played_network::loop final : public base::event_loop {
  private:
   class stream final : public base::stream {
    public:
-    explicit stream(std::shared_ptr<stream_state> s) : state_(std::move(s)) {}
+    stream(played_network& n, std::shared_ptr<stream_state> s) : net_(n), state_(std::move(s)) {}
     ~stream() override { state_->is_gone = true; }
     void write(std::span<const std::byte> bytes) noexcept override {
+      if (const auto played = std::exchange(net_.while_writing, nullptr)) played();
       state_->written.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
     void abort() noexcept override { state_->is_aborted = true; }
     void finish() noexcept override {}
 
    private:
+    played_network& net_;
     const std::shared_ptr<stream_state> state_;
   };
   class descriptor final : public base::descriptor_watch {

@@ -8,8 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "backend/zookeeper/transport/requests.hpp"
 #include "testkit/heard_warnings.hpp"
-#include "tests/unit/backend/zookeeper/transport/wire.hpp"
+#include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 #include "tests/unit/io/reactor/played_network.hpp"
 
 namespace holdfast::zookeeper_unit {
@@ -77,6 +78,7 @@ class zookeeper_transport : public testing::Test {
   io::reactor_tests::played_network net;
   zookeeper::endpoint where = two_servers();
   deaf_listener listener;
+  noted_replies replies;
   zookeeper::transport over{net, where, listener};
   std::error_code code;
 };
@@ -182,6 +184,28 @@ TEST_F(zookeeper_transport, has_its_end_sent_by_the_loop_that_has_its_connection
   };
   over.close(net.now() + 1s);
   EXPECT_NE(log_at_wait.find("own-flush"), std::string::npos) << log_at_wait;
+}
+
+TEST_F(zookeeper_transport, a_thread_that_writes_takes_along_what_is_added_meanwhile) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  const auto submit = [&](const std::string& path) {
+    const std::lock_guard guard(over.mutex());
+    over.of_session().submit(replies, zookeeper::opcode::exists,
+                             zookeeper::watched_path_body(path, false), net.now());
+  };
+  std::string& written = net.streams.back()->written;
+  written.clear();
+  submit("/first");
+  net.while_writing = [&] {
+    submit("/second");
+    net.callers->flush();
+    EXPECT_EQ(written, "");
+  };
+  net.callers->flush();
+  const std::size_t first = written.find("/first"), second = written.find("/second");
+  ASSERT_NE(first, written.npos);
+  ASSERT_NE(second, written.npos);
+  EXPECT_LT(first, second);
 }
 
 TEST_F(zookeeper_transport, is_not_known_to_be_closed_without_a_confirmation) {
