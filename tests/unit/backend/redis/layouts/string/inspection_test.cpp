@@ -111,6 +111,22 @@ TEST_F(redis_inspection, shows_the_note_and_the_token_of_a_holder_with_a_note_at
   EXPECT_EQ(c.holders("other")[0].token, 0) << "no request is sent for a holder without a note";
 }
 
+// The parts of what is stored are separated by that character.
+TEST_F(redis_inspection, shows_a_host_whose_name_has_the_separator_in_it) {
+  struct on_another_host final : on_model {
+    base::process_identity process() override { return {"a|b", 7}; }
+  };
+  on_another_host w;
+  const client holding = w.open("ttl=30s");
+  const lease held = holding.mutex("job").acquire({.note = "nightly"});
+  w.pass(100ms);
+  const auto found = holding.holders("job");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].host, "a?b");
+  EXPECT_EQ(found[0].pid, 7);
+  EXPECT_EQ(found[0].note, "nightly");
+}
+
 TEST_F(redis_inspection, reports_a_key_of_another_type_where_one_name_is_queried) {
   world.command({"HSET", "hash", "a", "b"});
   std::error_code ec;
