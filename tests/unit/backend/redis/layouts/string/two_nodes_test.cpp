@@ -186,6 +186,24 @@ TEST_F(redis_moving_keys, lose_a_lock_that_has_not_come_along) {
   EXPECT_EQ(c.log, "granted doubtful lost ");
 }
 
+// Their former server cannot be reached: it withdraws nothing.
+TEST_F(redis_moving_keys, are_freed_of_what_a_lost_claim_has_left_as_soon_as_they_have_moved) {
+  recorded_claim& c = held("moving-job");
+  world.command_at(world.second, {"SET", "moving-job", c.owner(), "PX", "90000"});
+  world.command({"DEL", "moving-job"});
+  c.renew(1);
+  pass();
+  world.refuses_connections = true;
+  world.model.restart(sim::kept::everything);
+  pass();
+  c.release();
+  EXPECT_EQ(c.log, "granted lost ended ");
+  EXPECT_EQ(at_second("moving-job"), ":1\r\n");
+  move_keys();
+  pass(1us);
+  EXPECT_EQ(at_second("moving-job"), ":0\r\n");
+}
+
 TEST_F(redis_moving_keys, each_slot_has_a_counter_of_its_own) {
   held("first-a");
   held("second-a");
