@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
+#include "backend/file/holder_bytes.hpp"
 #include "shared_page.hpp"
 #include "tests/fault/file/fixture.hpp"
 
@@ -64,6 +66,25 @@ TEST(file_permits, a_release_wakes_the_waiters_that_it_sees) {
   EXPECT_EQ(b.next().what, kind::granted);
   a.let_go();
   b.let_go();
+}
+
+// Waiters are woken by a change of the file's time.
+TEST(file_permits, an_attempt_that_takes_none_wakes_no_waiter) {
+  const opened store;
+  contender holder(*store, "x"), waiting(*store, "x"), hasty(*store, "x");
+  holder.get(permits(2, 2));
+  waiting.ask(permits(1, 2));
+  const file::holder_bytes seen(holder.claim().native_handle());
+  ASSERT_TRUE(eventually([&] { return seen.has_queue(); }));
+  const std::filesystem::path file = store.folder.file("x.lock");
+  const std::filesystem::file_time_type before =
+      std::filesystem::last_write_time(file) - std::chrono::hours(1);
+  std::filesystem::last_write_time(file, before);
+  EXPECT_EQ(hasty.ask_once(permits(1, 2)).why.code, errc::timed_out);
+  EXPECT_EQ(std::filesystem::last_write_time(file), before);
+  holder.let_go();
+  EXPECT_EQ(waiting.next().what, kind::granted);
+  waiting.let_go();
 }
 
 TEST(file_permits, a_large_request_is_not_starved_by_a_stream_of_small_ones) {
