@@ -84,6 +84,16 @@ TEST_F(redis_transport_servers, connections_to_another_server_than_that_of_the_c
   EXPECT_TRUE(agrees());
 }
 
+TEST_F(redis_transport_servers, connections_to_the_server_that_the_commands_come_back_to_stay) {
+  have_three();
+  net.close(0);
+  net.time.advance(0ms);
+  greet(3, "r1", "ha");
+  EXPECT_TRUE(is_ready(lane::commands));
+  EXPECT_TRUE(is_ready(lane::messages));
+  EXPECT_TRUE(is_ready(lane::renewals));
+}
+
 TEST_F(redis_transport_servers, a_lane_that_is_not_ready_yet_leaves_the_server_before_too) {
   have_three();
   net.close(1);
