@@ -72,6 +72,17 @@ TEST_F(redis_string_nodes, renew_while_the_other_server_cannot_be_reached) {
   EXPECT_EQ(there.log, "granted extended 2 extended 4 ");
 }
 
+TEST_F(redis_string_nodes, renew_at_once_with_the_commands_where_renewals_have_no_connection) {
+  recorded_claim& c = held("first-job");
+  world.refuses_connections = true;
+  c.renew(1);
+  pass();
+  EXPECT_EQ(c.log, "granted extended 1 ");
+  c.renew(2);
+  pass(1us);
+  EXPECT_EQ(c.log, "granted extended 1 extended 2 ");
+}
+
 TEST_F(redis_string_nodes, batch_the_requests_of_each_server_alone) {
   recorded_claim& here = held("first-job");
   recorded_claim& there = held("second-job");
