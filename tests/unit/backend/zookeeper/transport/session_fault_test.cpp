@@ -275,6 +275,19 @@ TEST(zookeeper_session_fault, a_silent_server_is_given_up) {
   EXPECT_EQ(t.places.size(), 2u);
 }
 
+TEST(zookeeper_session_fault,
+     a_silent_server_is_given_up_while_another_can_still_renew_the_session) {
+  zookeeper::ensemble patient = ensemble_of(2);
+  patient.connect_timeout = 30s;
+  session_fixture t(patient);
+  noted_replies a;
+  t.attach();
+  t.s.submit(a, opcode::sync, "A", t.now());
+  t.pass(4s);  // a third of the session's timeout
+  EXPECT_EQ(a.log, strings{"cut"});
+  EXPECT_EQ(t.places.size(), 2u);
+}
+
 TEST(zookeeper_session_fault, a_server_that_does_not_attach_is_given_up_in_time_for_the_others) {
   session_fixture t(ensemble_of(3));
   t.attach();
