@@ -125,6 +125,16 @@ TEST_F(session_recipe_case, what_was_held_and_is_gone_was_not_held) {
   EXPECT_EQ(removed(session_verdict::gone).why, errc{}) << "it never existed";
 }
 
+TEST_F(session_recipe_case, however_often_a_removal_is_repeated_no_later_one_is_the_first) {
+  hold();
+  release(now, rules);
+  for (int i = 0; i < 300; ++i) {
+    remove_again();
+    EXPECT_FALSE(is_first_removal()) << i;
+  }
+  EXPECT_EQ(removed(session_verdict::gone).why, errc{});
+}
+
 TEST_F(session_recipe_case, a_failed_removal_is_repeated_later_each_time) {
   hold();
   release(now, rules);
