@@ -289,6 +289,19 @@ TEST_F(mysql_optimistic, a_row_that_another_transaction_keeps_is_a_conflict_or_u
   EXPECT_TRUE(stock.update(first, one_more));
 }
 
+// A reply that comes too late would leave the outcome unknown.
+TEST_F(mysql_optimistic, a_wait_for_a_row_ends_before_the_bound_of_a_reply) {
+  optimistic_table stock(mysql_connection::open(server().url() + "?op-timeout=2s"),
+                         {.table = "stock"});
+  const auto row = stock.read(first);
+  mariadb_link keeper = link();
+  keeper.query("BEGIN");
+  keeper.query("SELECT * FROM stock WHERE id=1 FOR UPDATE");
+  EXPECT_EQ(code_of([&] { (void)stock.write(*row, {{"sold", 1}}); }), errc::unavailable);
+  keeper.query("COMMIT");
+  EXPECT_TRUE(stock.write(*row, {{"sold", 1}}));
+}
+
 TEST_F(mysql_optimistic, a_connection_that_ends_during_a_write_leaves_the_outcome_unknown) {
   own_connection own(server());
   mariadb_link keeper = link();
