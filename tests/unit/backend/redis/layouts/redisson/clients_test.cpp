@@ -300,5 +300,14 @@ TEST_F(redisson_clients, what_comes_free_before_the_last_try_is_granted) {
   EXPECT_TRUE(held.held());
 }
 
+TEST_F(redisson_clients, one_lock_is_shown_to_a_user_who_may_not_list_keys) {
+  held_by_another();
+  world.model.forbid("scan");
+  const std::vector<holder> found = c.holders("job");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].owner, foreign_owner);
+  EXPECT_EQ(thrown_by([&] { (void)c.list(); }), errc::refused);
+}
+
 }  // namespace
 }  // namespace holdfast::redis
