@@ -67,6 +67,20 @@ TEST_F(redis_replica_wait, a_reply_counts_once_a_replica_has_confirmed) {
   EXPECT_EQ(a.take_log(), "=OK ");
 }
 
+TEST_F(redis_replica_wait, a_renewal_counts_once_a_replica_has_confirmed) {
+  have_both();
+  open(lane::renewals);
+  greet(2);
+  EXPECT_EQ(a.take_log(), "ready2 ");
+  a.renews = true;
+  EXPECT_EQ(net.received(2), "GET 1");
+  net.reply(2, "+OK\r\n");
+  EXPECT_EQ(a.take_log(), "");
+  EXPECT_EQ(net.received(1), question);
+  confirm(1);
+  EXPECT_EQ(a.take_log(), "=OK ");
+}
+
 TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
   have_both();
   send();

@@ -13,11 +13,16 @@ using namespace std::chrono_literals;
 
 inline constexpr script two_scripts[] = {{"return 1", "aaaa"}, {"return 2", "bbbb"}};
 
-// Sends GET with a number at each write that it was asked for, and writes down what comes back.
+// Sends GET with a number at each write that it was asked for, over the commands or the renewals,
+// and writes down what comes back.
 class counting_source final : public request_source, public reply_handler {
  public:
   void write_requests(lane what, request_writer& to) override {
     for (; to_send > 0; --to_send) {
+      to.plain("GET", ++sent);
+      to.expect(*this, 1, over->reactor().env().now());
+    }
+    if (what == lane::renewals && std::exchange(renews, false)) {
       to.plain("GET", ++sent);
       to.expect(*this, 1, over->reactor().env().now());
     }
@@ -56,7 +61,7 @@ class counting_source final : public request_source, public reply_handler {
 
   transport* over = nullptr;
   int to_send = 0, sent = 0, moves = 0;
-  bool calls = false, in_use = false;
+  bool calls = false, renews = false, in_use = false;
   time_point tick_at = base::never;
   std::string log;
 };
