@@ -155,6 +155,18 @@ TEST_F(redis_transport_servers, a_probe_finds_out_where_the_name_leads) {
   for (const lane l : {lane::commands, lane::messages, lane::renewals}) EXPECT_FALSE(is_ready(l));
 }
 
+TEST_F(redis_transport_servers, a_probe_has_the_loop_driven_until_it_is_answered) {
+  have_three();
+  be_in_use();
+  const base::loop_user& callers = *net.users.front();
+  EXPECT_FALSE(callers.has_pending_replies());
+  net.time.advance(1200ms);
+  ASSERT_EQ(net.lines.size(), 4u);
+  EXPECT_TRUE(callers.has_pending_replies());
+  greet(3, "r1", "ha");
+  EXPECT_FALSE(callers.has_pending_replies());
+}
+
 class redis_transport_stranger : public redis_transport_servers {
  protected:
   // A probe meets a master that continues an unknown history. Returns what the commands request.
