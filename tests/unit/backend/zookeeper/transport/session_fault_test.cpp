@@ -90,6 +90,28 @@ TEST(zookeeper_session_fault, an_expired_session_is_lost_and_replaced) {
   EXPECT_TRUE(t.sent().empty()) << "no watch of the old one is set";
 }
 
+TEST(zookeeper_session_fault, watches_of_a_lost_session_are_never_set_again) {
+  session_fixture t;
+  noted_replies a;
+  t.attach();
+  t.s.submit(a, opcode::exists, "", t.now(), "/absent");
+  t.s.submit(a, opcode::get_data, "", t.now(), "/data");
+  t.s.submit(a, opcode::get_children2, "", t.now(), "/children");
+  t.give(replied(1, 7, error::no_node) + replied(2, 8) + replied(3, 9));
+  t.lose();
+  t.open();
+  t.give(expired());
+  t.open();
+  t.give(connected(timeout_ms, 0x88));
+  t.lose();
+  t.open();
+  (void)t.sent();
+  t.give(connected(timeout_ms, 0x88));
+  for (const std::string& request : t.sent())
+    for (const char* const path : {"/absent", "/data", "/children"})
+      EXPECT_EQ(request.find(hex_of(path)), request.npos) << path;
+}
+
 // A waiter queues again as soon as its session is lost. The session that is being closed would
 // never answer.
 TEST(zookeeper_session_fault, what_is_submitted_when_a_session_is_lost_is_for_the_next_one) {
