@@ -140,6 +140,25 @@ TEST(mysql_prune, deletes_each_expired_row_and_counts_those_that_were_still_ther
   EXPECT_EQ(to.result, 2u);
 }
 
+TEST(mysql_prune, reads_a_further_list_after_a_thousand_rows) {
+  server_fixture t("row");
+  t.open();
+  answer_of<std::size_t> to;
+  t.s->find<seam::unused_locks>()->remove_unused(to);
+  sql_reply list;
+  for (int i = 0; i < 999; ++i) list.rows.push_back({std::to_string(i), "o"});
+  list.rows.push_back({"the last", "o"});
+  t.reply(0, list);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(t.awaits(0, "AND expires_at<=UTC_TIMESTAMP(6)"));
+    t.reply(0, {});
+  }
+  EXPECT_TRUE(t.awaits(0, "SELECT name,owner FROM"));
+  EXPECT_TRUE(t.awaits(0, "name>x'746865206c617374'")) << "the last";
+  t.reply(0, {});
+  EXPECT_EQ(to.result, 0u);
+}
+
 TEST(mysql_holders, of_a_named_lock_are_its_connection_and_its_host) {
   server_fixture t("named");
   t.open();
