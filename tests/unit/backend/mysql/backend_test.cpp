@@ -1,6 +1,10 @@
 // A client of MariaDB as a whole: what close() waits for, and what it reports.
 #include "backend/mysql/backend.hpp"
 
+#include <atomic>
+#include <latch>
+#include <thread>
+
 #include "tests/unit/backend/mysql/server_fixture.hpp"
 
 namespace holdfast::mysql_unit {
@@ -99,6 +103,44 @@ TEST_F(mysql_backend, is_not_known_to_be_closed_while_something_is_left) {
   leave_something();
   net.while_blocked = [&] { net.time.advance(1s); };
   EXPECT_FALSE(client.close(net.now() + 1s));
+}
+
+TEST_F(mysql_backend, ignores_the_reply_to_a_release_of_a_lock_that_is_gone) {
+  lock->acquire({.one_attempt = true, .ttl = 30s, .at = net.now()});
+  reply(granted_row(5));
+  EXPECT_EQ(sink.take(), "granted ");
+  lock->release(nullptr);
+  net.while_blocked = [&] { net.time.advance(1s); };
+  EXPECT_FALSE(client.close(net.now() + 1s));
+  lock.reset();
+  reply(granted_row(3));
+  EXPECT_EQ(sink.take().substr(0, 5), "ended");
+}
+
+TEST_F(mysql_backend, is_closed_once_each_report_to_a_claim_has_ended) {
+  struct slow_sink final : told {
+    void on_granted(const seam::grant&) override {
+      has_begun.count_down();
+      may_end.wait();
+      has_ended = true;
+    }
+    std::latch has_begun{1}, may_end{1};
+    std::atomic<bool> has_ended = false;
+  } slow;
+  struct last_sink final : told {
+    explicit last_sink(std::latch& l) : latch(l) {}
+    void on_refused(base::failure) override { latch.count_down(); }
+    std::latch& latch;
+  } last(slow.may_end);
+  const auto granted = client.stores().first().open("slow", slow);
+  const auto refused = client.stores().first().open("last", last);
+  granted->acquire({.one_attempt = true, .ttl = 30s, .at = net.now()});
+  std::jthread reports([&] { reply(granted_row(5)); });
+  slow.has_begun.wait();
+  refused->acquire({.ttl = 30s, .at = net.now()});
+  net.while_blocked = [&] { net.time.advance(0s); };
+  client.close(net.now());
+  EXPECT_TRUE(slow.has_ended);
 }
 
 TEST_F(mysql_backend, connects_again_at_once_to_withdraw_what_is_left) {

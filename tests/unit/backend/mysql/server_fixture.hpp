@@ -82,7 +82,7 @@ struct own_row {
   std::optional<std::string> address{};  // {}: the server does not list it
 };
 
-class told final : public seam::claim_sink {
+class told : public seam::claim_sink {
  public:
   void on_granted(const seam::grant& g) override {
     last = g;
