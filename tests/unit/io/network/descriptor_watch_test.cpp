@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <future>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +21,13 @@ namespace holdfast::network_tests {
 namespace {
 
 using base::readiness;
+
+std::set<int> open_descriptors() {
+  std::set<int> out;
+  for (int fd = 0; fd < 1024; ++fd)
+    if (::fcntl(fd, F_GETFD) >= 0) out.insert(fd);
+  return out;
+}
 
 struct pipe_of_two {
   pipe_of_two() { EXPECT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0); }
@@ -284,6 +293,23 @@ TEST_P(descriptor_watch, ends_in_a_forked_child_without_a_word_to_the_parent) {
   loop_->attend();
   pipe_.write('x');
   EXPECT_TRUE(observer_.sees(1));
+}
+
+TEST_P(descriptor_watch, keeps_no_descriptor_of_its_own_in_a_forked_child) {
+  const std::set<int> before = open_descriptors();
+  const auto w = loop_->watch(pipe_.ends[0], readiness::readable, observer_);
+  std::set<int> added = open_descriptors();
+  for (const int fd : before) added.erase(fd);
+  ASSERT_FALSE(added.empty());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    loop_->forked();
+    const auto is_open = [](int fd) { return ::fcntl(fd, F_GETFD) >= 0; };
+    ::_exit(static_cast<int>(std::ranges::count_if(added, is_open)));
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(descriptor_watch_of_callers, is_handled_while_a_caller_awaits_its_reply) {
