@@ -44,6 +44,7 @@ class answering final : public io::engine, public base::loop_user {
     changed_.notify_all();
   }
   void flush() noexcept override {
+    if (on_flush) on_flush();
     const std::lock_guard l(mutex_);
     if (!collected_.empty()) ++writes;
     sent_.insert(sent_.end(), collected_.begin(), collected_.end());
@@ -77,6 +78,7 @@ class answering final : public io::engine, public base::loop_user {
 
   bool holds_back = false;
   int writes = 0;
+  std::function<void()> on_flush;
 
  private:
   std::mutex mutex_;
@@ -131,6 +133,19 @@ TEST(leader_followers, while_nothing_is_expected_callers_sleep_and_nobody_drives
   p.signal();
   caller.join();
   EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
+}
+
+TEST(leader_followers, while_nothing_is_expected_no_follower_is_woken_to_drive) {
+  answering server;
+  io::leader_followers leader_followers(server, server, false);
+  base::parker of_sleeper, p;
+  base::follower sleeper(of_sleeper);
+  leader_followers.enlist(sleeper);
+  server.on_flush = [&] { p.signal(); };
+  leader_followers.run_until_signalled(p);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
+  of_sleeper.signal();
+  leader_followers.sleep_until_signalled(sleeper);
 }
 
 TEST(leader_followers, a_driver_whom_another_thread_answers_comes_out_of_its_sleep) {
