@@ -23,112 +23,110 @@ bool is_no_longer_prepared(unsigned error) noexcept {
 int execution::start(sql_statement s) noexcept {
   statement_ = std::move(s);
   reply_ = {};
-  stage_ = first_stage();
+  step_ = first_step();
   return advance(begin());
 }
 
 int execution::go_on(int ready) noexcept {
   const libmariadb_functions& of = library();
   MYSQL_STMT* const prepared = used_ ? used_->prepared : nullptr;
-  switch (stage_) {
-    case stage::text: return advance(of.mysql_real_query_cont(&failed_, handle_, ready));
-    case stage::text_rows: return advance(of.mysql_store_result_cont(&result_, handle_, ready));
-    case stage::preparing: return advance(of.mysql_stmt_prepare_cont(&failed_, prepared, ready));
-    case stage::values: return advance(of.mysql_stmt_execute_cont(&failed_, prepared, ready));
-    case stage::rows: return advance(of.mysql_stmt_store_result_cont(&failed_, prepared, ready));
-    case stage::end: break;
+  switch (step_) {
+    case step::text: return advance(of.mysql_real_query_cont(&failed_, handle_, ready));
+    case step::text_rows: return advance(of.mysql_store_result_cont(&result_, handle_, ready));
+    case step::preparing: return advance(of.mysql_stmt_prepare_cont(&failed_, prepared, ready));
+    case step::values: return advance(of.mysql_stmt_execute_cont(&failed_, prepared, ready));
+    case step::rows: return advance(of.mysql_stmt_store_result_cont(&failed_, prepared, ready));
+    case step::end: break;
   }
   return 0;
 }
 
-execution::stage execution::first_stage() {
+execution::step execution::first_step() {
   used_ = nullptr;
-  if (statement_.values().empty()) return stage::text;
+  if (statement_.values().empty()) return step::text;
   const auto at = std::ranges::find(known_, statement_.with_marks(), &known_statement::text);
   if (at == known_.end()) {
     if (known_.size() < most_known) known_.push_back({.text = statement_.with_marks()});
-    return stage::text;
+    return step::text;
   }
-  if (at->is_refused) return stage::text;
+  if (at->is_refused) return step::text;
   used_ = &*at;
-  if (used_->prepared) return stage::values;
+  if (used_->prepared) return step::values;
   used_->prepared = library().mysql_stmt_init(handle_);
-  return used_->prepared ? stage::preparing : refuse();
+  return used_->prepared ? step::preparing : refuse();
 }
 
 int execution::begin() noexcept {
   const libmariadb_functions& of = library();
-  switch (stage_) {
-    case stage::text:
+  switch (step_) {
+    case step::text:
       text_ = statement_.text();
       return of.mysql_real_query_start(&failed_, handle_, text_.data(), text_.size());
-    case stage::text_rows: return of.mysql_store_result_start(&result_, handle_);
-    case stage::preparing:
+    case step::text_rows: return of.mysql_store_result_start(&result_, handle_);
+    case step::preparing:
       return of.mysql_stmt_prepare_start(&failed_, used_->prepared, used_->text.data(),
                                          used_->text.size());
-    case stage::values:
-      bind_values();
-      return of.mysql_stmt_execute_start(&failed_, used_->prepared);
-    case stage::rows:
+    case step::values: bind_values(); return of.mysql_stmt_execute_start(&failed_, used_->prepared);
+    case step::rows:
       bind_columns();
       return of.mysql_stmt_store_result_start(&failed_, used_->prepared);
-    case stage::end: break;
+    case step::end: break;
   }
   return 0;
 }
 
 int execution::advance(int wait) noexcept {
-  while (wait == 0 && stage_ != stage::end) {
-    stage_ = next_stage();
+  while (wait == 0 && step_ != step::end) {
+    step_ = next_step();
     wait = begin();
   }
   return wait;
 }
 
-execution::stage execution::next_stage() {
-  switch (stage_) {
-    case stage::text: return after_text();
-    case stage::text_rows: read_text_rows(); break;
-    case stage::preparing:
-      if (!failed_) return stage::values;
+execution::step execution::next_step() {
+  switch (step_) {
+    case step::text: return after_text();
+    case step::text_rows: read_text_rows(); break;
+    case step::preparing:
+      if (!failed_) return step::values;
       return ends_connection(library().mysql_errno(handle_)) ? fail_prepared() : refuse();
-    case stage::values: return after_values();
-    case stage::rows:
+    case step::values: return after_values();
+    case step::rows:
       if (failed_) return fail_prepared();
       read_rows();
       break;
-    case stage::end: break;
+    case step::end: break;
   }
-  return stage::end;
+  return step::end;
 }
 
-execution::stage execution::after_text() {
+execution::step execution::after_text() {
   const libmariadb_functions& of = library();
   if (failed_) return fail(of.mysql_errno(handle_), of.mysql_error(handle_));
-  if (of.mysql_field_count(handle_) > 0) return stage::text_rows;
+  if (of.mysql_field_count(handle_) > 0) return step::text_rows;
   reply_.affected = of.mysql_affected_rows(handle_);
   reply_.insert_id = of.mysql_insert_id(handle_);
-  return stage::end;
+  return step::end;
 }
 
-execution::stage execution::after_values() {
+execution::step execution::after_values() {
   const libmariadb_functions& of = library();
   if (failed_ && is_no_longer_prepared(of.mysql_stmt_errno(used_->prepared))) return refuse();
   if (failed_) return fail_prepared();
-  if (of.mysql_stmt_field_count(used_->prepared) > 0) return stage::rows;
+  if (of.mysql_stmt_field_count(used_->prepared) > 0) return step::rows;
   reply_.affected = of.mysql_stmt_affected_rows(used_->prepared);
   reply_.insert_id = of.mysql_stmt_insert_id(used_->prepared);
-  return stage::end;
+  return step::end;
 }
 
-execution::stage execution::fail(unsigned error, const char* text) {
+execution::step execution::fail(unsigned error, const char* text) {
   reply_.error = error;
   reply_.text = text;
-  return stage::end;
+  return step::end;
 }
 
 // When a connection ends, the library detaches its statements, and the connection has the reason.
-execution::stage execution::fail_prepared() {
+execution::step execution::fail_prepared() {
   const libmariadb_functions& of = library();
   if (const unsigned error = of.mysql_errno(handle_); ends_connection(error))
     return fail(error, of.mysql_error(handle_));
@@ -136,10 +134,10 @@ execution::stage execution::fail_prepared() {
 }
 
 // The server has its reasons: it knows too many, or it is a proxy.
-execution::stage execution::refuse() noexcept {
+execution::step execution::refuse() noexcept {
   used_->is_refused = true;
   used_ = nullptr;
-  return stage::text;
+  return step::text;
 }
 
 void execution::bind_values() {

@@ -2,7 +2,7 @@
 // calls. A statement with values is parsed by the server once: at its second execution it is
 // prepared, and from then on only its values are sent.
 //
-//   stage     | call                    | next
+//   step      | call                    | next
 //   ----------+-------------------------+---------------------------------------------------------
 //   text      | mysql_real_query        | text_rows, or the end: there are none
 //   text_rows | mysql_store_result      | the end
@@ -30,7 +30,7 @@ class execution {
   void drop_prepared() noexcept;
 
  private:
-  enum class stage : unsigned char { text, text_rows, preparing, values, rows, end };
+  enum class step : unsigned char { text, text_rows, preparing, values, rows, end };
 
   struct known_statement {
     std::string text;  // with marks
@@ -43,22 +43,22 @@ class execution {
     my_bool is_null;
   };
 
-  stage first_stage();
+  step first_step();
   int begin() noexcept;
   int advance(int wait) noexcept;
-  stage next_stage();
-  stage after_text();
-  stage after_values();
-  stage fail(unsigned error, const char* text);
-  stage fail_prepared();
-  stage refuse() noexcept;
+  step next_step();
+  step after_text();
+  step after_values();
+  step fail(unsigned error, const char* text);
+  step fail_prepared();
+  step refuse() noexcept;
   void bind_values();
   void bind_columns();
   void read_text_rows();
   void read_rows();
 
   MYSQL* handle_ = nullptr;
-  stage stage_ = stage::end;
+  step step_ = step::end;
   sql_statement statement_;
   std::string text_;  // the library reads it while it sends
   std::vector<known_statement> known_;
