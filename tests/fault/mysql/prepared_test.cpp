@@ -5,16 +5,22 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
 namespace {
 
-using namespace std::chrono_literals;
 using mysql::sql_reply;
 using mysql::sql_statement;
 
 constexpr int forever = -1;
+using counts = std::pair<long long, long long>;  // prepared, executed
 
 // A connection whose calls are awaited one after the other.
 class awaited_connection {
@@ -51,8 +57,7 @@ class awaited_connection {
     const char packet[] = {5, 0, 0, 0, 0x19, number, 0, 0, 0};
     ASSERT_EQ(::send(fd(), packet, sizeof packet, MSG_NOSIGNAL), ssize_t{sizeof packet});
   }
-  // {prepared, executed} so far.
-  std::pair<long long, long long> counts() {
+  counts counted() {  // so far
     const auto count = [&](const char* name) {
       const auto r = execute(std::string("SHOW SESSION STATUS LIKE '") + name + '\'');
       return r.number(0, 1);
@@ -77,16 +82,14 @@ class mysql_prepared : public on_mariadb {
   std::optional<awaited_connection> mine;
 };
 
-using counts = std::pair<long long, long long>;
-
 TEST_F(mysql_prepared, a_statement_with_values_is_prepared_at_its_second_execution) {
   const sql_statement s("SELECT ?", {1});
   mine->execute(s);
-  EXPECT_EQ(mine->counts(), counts(0, 0));
+  EXPECT_EQ(mine->counted(), counts(0, 0));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(mine->execute(s).cell(0, 0), "1");
-  EXPECT_EQ(mine->counts(), counts(1, 3));
+  EXPECT_EQ(mine->counted(), counts(1, 3));
   for (int i = 0; i < 3; ++i) mine->execute("SELECT 2");
-  EXPECT_EQ(mine->counts(), counts(1, 3)) << "it has no values";
+  EXPECT_EQ(mine->counted(), counts(1, 3)) << "it has no values";
 }
 
 TEST_F(mysql_prepared, replies_are_those_to_the_text) {
@@ -106,7 +109,7 @@ TEST_F(mysql_prepared, replies_are_those_to_the_text) {
     EXPECT_EQ(got.rows.size(), 3u);
     EXPECT_EQ(got.rows, expected.rows);
   }
-  EXPECT_EQ(mine->counts(), counts(1, 3));
+  EXPECT_EQ(mine->counted(), counts(1, 3));
 }
 
 TEST_F(mysql_prepared, rows_and_ids_are_counted_as_for_the_text) {
@@ -121,7 +124,7 @@ TEST_F(mysql_prepared, rows_and_ids_are_counted_as_for_the_text) {
     EXPECT_EQ(got.affected, found) << name << ", changed or not";
     EXPECT_EQ(got.insert_id, found * static_cast<unsigned>(n));
   }
-  EXPECT_EQ(mine->counts(), counts(1, 3));
+  EXPECT_EQ(mine->counted(), counts(1, 3));
 }
 
 TEST_F(mysql_prepared, errors_are_those_of_the_text) {
@@ -142,7 +145,7 @@ TEST_F(mysql_prepared, a_server_that_prepares_no_more_is_sent_texts) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(mine->execute(s).cell(0, 0), "a");
   query("SET GLOBAL max_prepared_stmt_count=DEFAULT");
   EXPECT_EQ(mine->execute(s).cell(0, 0), "a");
-  EXPECT_EQ(mine->counts().second, 0) << "it is asked once";
+  EXPECT_EQ(mine->counted().second, 0) << "it is asked once";
 }
 
 TEST_F(mysql_prepared, a_statement_that_the_server_has_forgotten_is_sent_as_a_text) {
@@ -172,7 +175,7 @@ TEST_F(mysql_prepared, a_connection_prepares_a_limited_number) {
       const std::string number = std::to_string(i);
       EXPECT_EQ(mine->execute(sql_statement("SELECT ?+" + number, {0})).cell(0, 0), number);
     }
-  EXPECT_EQ(mine->counts(), counts(16, 32));
+  EXPECT_EQ(mine->counted(), counts(16, 32));
 }
 
 TEST_F(mysql_prepared, locks_of_each_strategy_are_acquired_and_released_by_prepared_statements) {

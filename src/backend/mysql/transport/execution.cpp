@@ -198,23 +198,23 @@ void execution::read_rows() {
   for (int got = of.mysql_stmt_fetch(from); got == 0 || got == MYSQL_DATA_TRUNCATED;
        got = of.mysql_stmt_fetch(from)) {
     sql_row& out = reply_.rows.emplace_back();
-    for (unsigned i = 0; i < columns_.size(); ++i) {
-      column& c = columns_[i];
-      if (c.is_null) {
-        out.emplace_back();
-        continue;
-      }
-      std::string& text = out.emplace_back(std::in_place).value();
-      text.assign(c.text, std::min<std::size_t>(c.length, sizeof c.text));
-      if (c.length <= sizeof c.text) continue;
-      text.resize(c.length);
-      MYSQL_BIND whole = binds_[i];
-      whole.buffer = text.data();
-      whole.buffer_length = text.size();
-      of.mysql_stmt_fetch_column(from, &whole, i, 0);
-    }
+    for (unsigned i = 0; i < columns_.size(); ++i)
+      columns_[i].is_null ? out.emplace_back() : out.emplace_back(text_of(i));
   }
   of.mysql_stmt_free_result(from);
+}
+
+// Of the row that was fetched last.
+std::string execution::text_of(unsigned i) {
+  const column& c = columns_[i];
+  std::string out(c.text, std::min<std::size_t>(c.length, sizeof c.text));
+  if (c.length <= sizeof c.text) return out;
+  out.resize(c.length);
+  MYSQL_BIND whole = binds_[i];
+  whole.buffer = out.data();
+  whole.buffer_length = out.size();
+  library().mysql_stmt_fetch_column(used_->prepared, &whole, i, 0);
+  return out;
 }
 
 void execution::drop_prepared() noexcept {

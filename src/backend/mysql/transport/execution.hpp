@@ -12,6 +12,7 @@
 //   rows      | mysql_stmt_store_result | the end
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/mysql/transport/libmariadb.hpp"
@@ -22,10 +23,11 @@ namespace holdfast::mysql {
 class execution {
  public:
   void attach(MYSQL* handle) noexcept { handle_ = handle; }  // of an open connection
-  // Each returns what the socket is to be awaited for, MYSQL_WAIT_*. 0: take_reply() has the reply.
+  // Each returns what the socket is to be awaited for, MYSQL_WAIT_*. 0: the reply is there.
   int start(sql_statement) noexcept;
   int go_on(int ready) noexcept;
-  sql_reply take_reply() noexcept { return std::move(reply_); }
+  const sql_reply& reply() const noexcept { return reply_; }
+  sql_reply take_reply() noexcept { return std::exchange(reply_, {}); }
   // Once the connection was closed, in the process that opened it.
   void drop_prepared() noexcept;
 
@@ -56,6 +58,7 @@ class execution {
   void bind_columns();
   void read_text_rows();
   void read_rows();
+  std::string text_of(unsigned column);
 
   MYSQL* handle_ = nullptr;
   step step_ = step::end;

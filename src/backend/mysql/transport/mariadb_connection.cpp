@@ -73,7 +73,6 @@ bool mariadb_connection::decide(readiness ready, time_point) {
   } else if (state_ == state::opening) {
     action_ = action::watch;
   } else if (state_ == state::idle && !next_.empty()) {
-    running_ = std::exchange(next_, {});
     state_ = state::running;
     action_ = action::start;
   } else if (state_ == state::idle && ready != readiness::none) {
@@ -88,7 +87,7 @@ void mariadb_connection::perform() noexcept {
   if (handle_) library().clear_tls_errors();
   switch (action_) {
     case action::watch: return watch();
-    case action::start: return advance(execution_.start(std::move(running_)));
+    case action::start: return advance(execution_.start(std::exchange(next_, {})));
     case action::go_on: return advance(execution_.go_on(wait_of(ready_)));
     case action::note_end: return note_end();
     case action::close: return end({errc::closed, "the connection was closed"});
@@ -118,8 +117,8 @@ void mariadb_connection::note_end() noexcept {
 
 void mariadb_connection::advance(int wait) noexcept {
   if (wait != 0) return library_.await(readiness_of(wait));
-  reply_ = execution_.take_reply();
-  if (ends_connection(reply_.error)) return end(explain_connecting(reply_.error, reply_.text));
+  const sql_reply& reply = execution_.reply();
+  if (ends_connection(reply.error)) return end(explain_connecting(reply.error, reply.text));
   is_answered_ = true;
   library_.await(readiness::readable);
 }
@@ -155,7 +154,7 @@ void mariadb_connection::report(time_point now, event_queue& events) {
   }
   if (!std::exchange(is_answered_, false)) return;
   state_ = state::idle;
-  const sql_reply answered = std::exchange(reply_, {});
+  const sql_reply answered = execution_.take_reply();
   events_.on_reply(answered, now, events);
 }
 

@@ -60,15 +60,13 @@ class mariadb_connection final : public sql_connection, private io::library_user
   state state_ = state::connecting;
   action action_ = action::none;
   bool closes_ = false;
-  sql_statement next_;  // to be executed; empty: none
+  sql_statement next_;  // to be executed, until perform() takes it; empty: none
   std::uint64_t id_ = 0;
   base::readiness ready_ = base::readiness::none;
 
   // Of perform().
   MYSQL* handle_ = nullptr;
-  sql_statement running_;  // to be started
   execution execution_;
-  sql_reply reply_;
   bool is_answered_ = false;
   failure why_;  // it has ended; code {}: it has not
 };

@@ -46,11 +46,10 @@ sql_statement::sql_statement(std::string text, std::initializer_list<sql_value> 
     : text_(std::move(text)) {
   assert(std::ranges::count(text_, '?') <= std::ssize(values));
   values_.reserve(values.size());
-  for (const sql_value& v : values)
-    if (const auto* const number = std::get_if<std::int64_t>(&v))
-      values_.emplace_back(*number);
-    else
-      values_.emplace_back(std::string(std::get<std::string_view>(v)));
+  for (const sql_value& v : values) {
+    const auto* const number = std::get_if<std::int64_t>(&v);
+    values_.push_back(number ? value(*number) : value(std::string(std::get<std::string_view>(v))));
+  }
 }
 
 std::string sql_statement::text() const {

@@ -1,4 +1,4 @@
-// What a client has written into the header of its recorder's file.
+// The header that a client writes into its recorder's file.
 #include <gtest/gtest.h>
 
 #include <memory>

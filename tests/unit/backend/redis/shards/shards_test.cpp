@@ -1,4 +1,4 @@
-// What a client of several shards reports of them.
+// The status of a client with several shards.
 #include "backend/redis/shards/shards.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a client of Redlock logs about one of its servers.
+// Warnings of a Redlock client about one of its servers.
 #include <gtest/gtest.h>
 
 #include "testkit/heard_warnings.hpp"
