@@ -96,16 +96,18 @@ class drill_campaign {
   }
 
  private:
-  // Workers end with the thread that starts them, so their faults are this thread's.
+  // Workers end with the thread that starts them, so their faults are this thread's. One of them may
+  // take until after the end, and the failover still happens.
   void strike(steady_clock::time_point end, const std::stop_token& stop) {
-    const auto half_time = end - terms_.length / 2;
-    auto faults = workers_.faults(terms_.has_connections);
-    bool is_failover_due = !terms_.failover.empty();
+    strike_workers(end - terms_.length / 2, stop);
+    if (!terms_.failover.empty() && !stop.stop_requested())
+      log_.strike({"failover", [&](dice&) { fail_over(stop); }}, choices_);
+    strike_workers(end, stop);
+  }
+
+  void strike_workers(steady_clock::time_point end, const std::stop_token& stop) {
+    const auto faults = workers_.faults(terms_.has_connections);
     while (steady_clock::now() < end && !stop.stop_requested()) {
-      if (is_failover_due && steady_clock::now() >= half_time) {
-        is_failover_due = false;
-        log_.strike({"failover", [&](dice&) { fail_over(stop); }}, choices_);
-      }
       contention::strike_until(std::min(end, steady_clock::now() + slice + lease_), faults, log_,
                                choices_);
       std::this_thread::sleep_until(std::min(end, steady_clock::now() + slice / 10));

@@ -8,7 +8,7 @@ other_processors=(aarch64 s390x)
 
 # part NAME COMMAND...: adds what COMMAND reports in its last line, "N passed, N failed", and the
 # tests that it names as "failed: TEST", with the lines below them that begin with "  |". A command
-# that ends without that last line has failed.
+# that ends without that last line has failed; its errors, or else its last lines, tell why.
 part() {
   local name=$1 log began=$SECONDS result=0 passed=0 failed=0
   shift
@@ -20,11 +20,13 @@ part() {
   fi
   mapfile -t -O "${#failures[@]}" failures < <(
     sed -n "s#^failed: #failed: $name: #p; /^  |/p" "$log")
-  rm -f "$log"
   if ((result != 0 && failed == 0)); then
     failed=1
     failures+=("failed: $name: it ended without a result")
+    mapfile -t -O "${#failures[@]}" failures < <(
+      { grep -m 5 'error: ' "$log" || tail -n 5 "$log"; } | sed 's/^/  | /')
   fi
+  rm -f "$log"
   all_passed=$((all_passed + passed))
   all_failed=$((all_failed + failed))
   echo "== $name: $((SECONDS - began)) s"

@@ -84,6 +84,7 @@ struct own_row {
 
 class told : public seam::claim_sink {
  public:
+  virtual ~told() = default;
   void on_granted(const seam::grant& g) override {
     last = g;
     words += "granted ";
