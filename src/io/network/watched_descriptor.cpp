@@ -14,7 +14,8 @@ using base::readiness;
 namespace {
 
 std::uint32_t epoll_bits_of(readiness r) noexcept {
-  std::uint32_t out = EPOLLONESHOT;
+  std::uint32_t out = 0;
+  if (r == readiness::none) out |= EPOLLONESHOT;
   if (has(r, readiness::readable)) out |= EPOLLIN | EPOLLRDHUP;
   if (has(r, readiness::writable)) out |= EPOLLOUT;
   return out;
@@ -46,9 +47,9 @@ watched_descriptor::~watched_descriptor() {
 void watched_descriptor::start(readiness r) {
   epoll_event wanted{};
   wanted.events = epoll_bits_of(r);
-  if (r != readiness::none && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &wanted) != 0) fail(errno);
+  is_registered_ = r != readiness::none;
+  if (is_registered_ && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &wanted) != 0) fail(errno);
   wanted_ = registered_ = r;
-  is_armed_ = r != readiness::none;
   boost::system::error_code failed;
   waits_->assign(epoll_, failed);
   if (failed) fail(failed.value());
@@ -63,21 +64,20 @@ void watched_descriptor::set(readiness r) noexcept {
   const lock l(mutex_);
   if (!events_ || r == wanted_ || !is_of_this_process()) return;
   wanted_ = r;
-  if (r != readiness::none) arm(r);
+  if (r != readiness::none) register_events(r);
 }
 
-// Each report disarms the descriptor, errors and the peer's end included. While nothing is wanted
-// it stays as it is: the library is at work then and may close it, and in most cases the same
-// events are wanted again before anything is reported. A descriptor that the library has closed is
-// no longer in the epoll instance, and none of this finds another file.
-void watched_descriptor::arm(readiness r) noexcept {
-  if (is_armed_ && r == registered_) return;
+// While nothing is wanted, what was registered stays until it is found: the library is at work then
+// and may close the descriptor, and in most cases the same events are wanted again before that. A
+// descriptor that the library has closed is no longer in the epoll instance, and none of this finds
+// another file.
+void watched_descriptor::register_events(readiness r) noexcept {
+  if (is_registered_ && r == registered_) return;
   epoll_event wanted{};
   wanted.events = epoll_bits_of(r);
-  const bool is_in = registered_ != readiness::none;
+  const bool is_in = std::exchange(is_registered_, true);
   ::epoll_ctl(epoll_, is_in ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd_, &wanted);
   registered_ = r;
-  is_armed_ = true;
 }
 
 void watched_descriptor::await() {
@@ -109,15 +109,19 @@ void watched_descriptor::on_wait() {
     const lock l(mutex_);
     handler_ = {};
     handler_left_.notify_all();
-    if (events_ && wanted_ != readiness::none) arm(wanted_);
   }
   await();
 }
 
+// Of one kind of event it does not ask which has come: another thread may have handled it
+// meanwhile, as it may after any question.
 readiness watched_descriptor::found() noexcept {
+  if (wanted_ != readiness::both && wanted_ != readiness::none) return wanted_;
+  // An error and the peer's end are reported even of a descriptor that is watched for nothing, but
+  // once.
+  if (wanted_ == readiness::none) register_events(readiness::none);
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) != 1) return readiness::none;
-  is_armed_ = false;
   // An error and the peer's end are found by whatever the library does next.
   if (wanted_ == readiness::none || (event.events & (EPOLLERR | EPOLLHUP))) return wanted_;
   readiness out = readiness::none;

@@ -158,6 +158,23 @@ TEST_P(descriptor_watch, reports_the_end_of_the_peer_and_is_still_while_it_watch
   EXPECT_TRUE(observer_.sees(1));
 }
 
+TEST_P(descriptor_watch, reports_what_came_while_it_watched_for_nothing) {
+  const auto w = loop_->watch(pipe_.ends[0], readiness::readable, observer_);
+  for (int round = 1; round <= 3; ++round) {
+    w->set(readiness::none);
+    if (round < 3) pipe_.write('x');
+    if (round == 3) pipe_.close(1);
+    loop_has_turned();
+    EXPECT_EQ(observer_.calls(), round - 1);
+    observer_.hook = [&](readiness) {
+      pipe_.drain();
+      w->set(readiness::none);
+    };
+    w->set(readiness::readable);
+    EXPECT_TRUE(observer_.sees(round));
+  }
+}
+
 TEST_P(descriptor_watch, may_be_cancelled_and_destroyed_by_its_own_handler) {
   for (const bool destroys : {false, true}) {
     observer o;
