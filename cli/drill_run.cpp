@@ -96,8 +96,8 @@ class drill_campaign {
   }
 
  private:
-  // Workers end with the thread that starts them, so their faults are this thread's. One of them may
-  // take until after the end, and the failover still happens.
+  // Workers end with the thread that starts them: their faults are this thread's. One may last
+  // until after the end, and the failover still happens.
   void strike(steady_clock::time_point end, const std::stop_token& stop) {
     strike_workers(end - terms_.length / 2, stop);
     if (!terms_.failover.empty() && !stop.stop_requested())
