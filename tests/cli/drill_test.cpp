@@ -56,6 +56,14 @@ TEST_F(drill, reports_figures_and_leaves_no_lock) {
   EXPECT_EQ(list.out(), "");
 }
 
+TEST_F(drill, runs_the_failover_command_however_short_it_is) {
+  const auto mark = path("failed-over").string();
+  process run(drill_of(file_url(), {"--minutes", "0.0005", "--failover", "touch '" + mark + "'",
+                                    "--yes", "--json"}));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.out() << run.err();
+  EXPECT_TRUE(std::filesystem::exists(mark)) << run.out();
+}
+
 TEST_F(drill, ends_by_a_signal) {
   process run(drill_of(file_url(), {"--minutes", "60", "--yes"}));
   run.line();  // of its plan
