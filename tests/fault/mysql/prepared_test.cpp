@@ -137,6 +137,13 @@ TEST_F(mysql_prepared, errors_are_those_of_the_text) {
   EXPECT_TRUE(mine->execute(sql_statement("INSERT INTO t VALUES (?)", {"b"})).is_ok());
   const sql_statement nowhere("SELECT ? FROM nowhere", {"a"});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(mine->execute(nowhere).error, 1146u);
+  EXPECT_EQ(mine->counted().second, 2) << "of the one that the server prepares";
+}
+
+TEST_F(mysql_prepared, an_error_that_follows_rows_is_that_of_the_text) {
+  const sql_statement s("SELECT EXP(?*seq) FROM seq_1_to_3", {400});  // out of range for 2 and 3
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(mine->execute(s).error, 1690u);
+  EXPECT_EQ(mine->counted(), counts(1, 2));
 }
 
 TEST_F(mysql_prepared, a_server_that_prepares_no_more_is_sent_texts) {

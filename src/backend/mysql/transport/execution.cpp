@@ -22,7 +22,6 @@ bool is_no_longer_prepared(unsigned error) noexcept {
 
 int execution::start(sql_statement s) noexcept {
   statement_ = std::move(s);
-  reply_ = {};
   step_ = first_step();
   return advance(begin());
 }
