@@ -45,11 +45,8 @@ watched_descriptor::~watched_descriptor() {
 }
 
 void watched_descriptor::start(readiness r) {
-  epoll_event wanted{};
-  wanted.events = epoll_bits_of(r);
-  is_registered_ = r != readiness::none;
-  if (is_registered_ && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &wanted) != 0) fail(errno);
-  wanted_ = registered_ = r;
+  if (r != readiness::none && !register_events(r)) fail(errno);
+  wanted_ = r;
   boost::system::error_code failed;
   waits_->assign(epoll_, failed);
   if (failed) fail(failed.value());
@@ -71,13 +68,12 @@ void watched_descriptor::set(readiness r) noexcept {
 // and may close the descriptor, and in most cases the same events are wanted again before that. A
 // descriptor that the library has closed is no longer in the epoll instance, and none of this finds
 // another file.
-void watched_descriptor::register_events(readiness r) noexcept {
-  if (is_registered_ && r == registered_) return;
+bool watched_descriptor::register_events(readiness r) noexcept {
+  if (r == registered_) return true;
   epoll_event wanted{};
   wanted.events = epoll_bits_of(r);
-  const bool is_in = std::exchange(is_registered_, true);
-  ::epoll_ctl(epoll_, is_in ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd_, &wanted);
-  registered_ = r;
+  const bool is_in = std::exchange(registered_, r).has_value();
+  return ::epoll_ctl(epoll_, is_in ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd_, &wanted) == 0;
 }
 
 void watched_descriptor::await() {
@@ -113,12 +109,11 @@ void watched_descriptor::on_wait() {
   await();
 }
 
-// Of one kind of event it does not ask which has come: another thread may have handled it
-// meanwhile, as it may after any question.
+// Where one kind of event is wanted, the kernel is not asked which came. Another thread may have
+// handled the event meanwhile, which could also happen after an answer of the kernel.
 readiness watched_descriptor::found() noexcept {
   if (wanted_ != readiness::both && wanted_ != readiness::none) return wanted_;
-  // An error and the peer's end are reported even of a descriptor that is watched for nothing, but
-  // once.
+  // An error and the peer's end are reported even while nothing is wanted, but only once.
   if (wanted_ == readiness::none) register_events(readiness::none);
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) != 1) return readiness::none;

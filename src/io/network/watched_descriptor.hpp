@@ -38,7 +38,7 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   void await();
   void on_wait();
   base::readiness found() noexcept;
-  void register_events(base::readiness) noexcept;
+  bool register_events(base::readiness) noexcept;  // false: errno tells why
   void close() noexcept;
   bool is_of_this_process() const noexcept { return mark_ == fork_mark(); }
 
@@ -53,8 +53,7 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   std::mutex mutex_;                 // guards the fields below
   base::descriptor_events* events_;  // null: cancelled
   base::readiness wanted_ = base::readiness::none;
-  bool is_registered_ = false;  // with epoll, for:
-  base::readiness registered_ = base::readiness::none;
+  std::optional<base::readiness> registered_;  // with epoll; {}: not yet
   bool is_closed_ = false;
   std::thread::id handler_;  // the thread that is inside on_ready()
   std::condition_variable handler_left_;
