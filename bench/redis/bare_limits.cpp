@@ -8,8 +8,6 @@
 namespace bench {
 namespace {
 
-constexpr const char* owner = "0123456789abcdef0123456789abcdef";
-
 void step(bare_redis& redis, const std::string& command) {
   redis.append(command);
   redis.flush();
@@ -29,7 +27,7 @@ void prepare(bare_redis& redis, const bare_lock& lock, const std::vector<std::st
 outcome bare_round_trips(int port, seconds length, const bare_lock& lock) {
   bare_redis redis(port);
   prepare(redis, lock, {"limit"});
-  const auto cycle = lock.cycle_on("limit", owner);
+  const auto cycle = lock.cycle_on("limit", bare_owner);
   const double each = nanoseconds_per_cycle(length, [&] {
     for (const std::string& command : cycle) step(redis, command);
   });
@@ -47,7 +45,7 @@ outcome bare_pipeline(int port, const std::vector<std::string>& keys, seconds le
   using clock = std::chrono::steady_clock;
   bare_redis redis(port);
   std::vector<std::vector<std::string>> cycles;
-  for (const std::string& key : keys) cycles.push_back(lock.cycle_on(key, owner));
+  for (const std::string& key : keys) cycles.push_back(lock.cycle_on(key, bare_owner));
   prepare(redis, lock, keys);
   std::vector<std::size_t> sent(keys.size());
   for (const auto& cycle : cycles) redis.append(cycle.front());
@@ -74,7 +72,7 @@ outcome bare_pipeline(int port, const std::vector<std::string>& keys, seconds le
 
 outcome bare_hand_over(int port, seconds length) {
   bare_redis redis(port);
-  const auto even = set_and_compare.cycle_on("limit", owner);
+  const auto even = set_and_compare.cycle_on("limit", bare_owner);
   const auto odd = set_and_compare.cycle_on("limit", "fedcba9876543210fedcba9876543210");
   prepare(redis, set_and_compare, {"limit"});
   step(redis, odd.front());

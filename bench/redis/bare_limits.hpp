@@ -11,6 +11,8 @@
 
 namespace bench {
 
+inline constexpr const char* bare_owner = "0123456789abcdef0123456789abcdef";
+
 // Loads the scripts of the lock and deletes the keys, which an earlier run may have left. They are
 // the limit's own: holdfast uses others.
 void prepare(bare_redis&, const bare_lock&, const std::vector<std::string>& keys);

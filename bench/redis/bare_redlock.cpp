@@ -11,7 +11,6 @@
 namespace bench {
 namespace {
 
-constexpr const char* bare_owner = "0123456789abcdef0123456789abcdef";
 constexpr const char* key_of_limit = "limit";
 
 std::string random_owner() {

@@ -1,5 +1,5 @@
-// redis/w1, w1-guard, w2 and w2-cpu: everybody has a lock of their own. redis/rw-read, linger and
-// multi: what is saved where fewer of them need the server.
+// redis/w1, w1-guard, w2, w2-async and w2-cpu: everybody has a lock of their own. redis/rw-read,
+// linger and multi: what is saved where fewer of them need the server.
 #include <holdfast/holdfast.hpp>
 
 #include <array>
@@ -12,6 +12,7 @@
 #include "pace.hpp"
 #include "reading.hpp"
 #include "redis/bare_limits.hpp"
+#include "redis/coroutines.hpp"
 #include "redis/fixture.hpp"
 #include "redis/peers.hpp"
 #include "row.hpp"
@@ -115,6 +116,14 @@ std::vector<contest> redis_own_locks() {
        [own](seconds length) { return bare_pipeline(own->fixture.port(), redis_workers, length); },
        [own](seconds length) { return own->run_all(length); },
        redis_peers(own->fixture.port(), workload::own_locks)}};
+}
+
+std::vector<contest> redis_own_locks_async() {
+  const auto own = std::make_shared<own_locks>(redis_workers);
+  return {
+      {"",
+       [own](seconds length) { return bare_pipeline(own->fixture.port(), redis_workers, length); },
+       [own](seconds length) { return run_coroutines(own->locks, length); }}};
 }
 
 std::vector<contest> redis_own_locks_cpu() {

@@ -1,5 +1,6 @@
-// shards/w2 and cluster/w2: 64 threads with a lock each, over three servers, against bare
-// connections to the same servers that have the same number of cycles in flight.
+// shards/w2 and cluster/w2: 64 threads with a lock each, over three servers, against 64 threads
+// that block on bare connections to the same servers. Their -async: 64 coroutines, against
+// connections that have as many cycles in flight.
 #include <holdfast/holdfast.hpp>
 
 #include <array>
@@ -11,6 +12,8 @@
 
 #include "contenders.hpp"
 #include "redis/bare_limits.hpp"
+#include "redis/bare_threads.hpp"
+#include "redis/coroutines.hpp"
 #include "redis/fixture.hpp"
 #include "row.hpp"
 #include "testkit/servers/cluster_servers.hpp"
@@ -46,6 +49,21 @@ outcome bare_pipelines(const std::vector<keys_of_server>& servers, seconds lengt
   return {std::accumulate(cycles.begin(), cycles.end(), 0.0), {}};
 }
 
+// Threads that block, in place of the cycles in flight.
+outcome bare_threads(const std::vector<keys_of_server>& servers, seconds length) {
+  std::vector<std::unique_ptr<shared_connection>> connections;
+  std::vector<std::unique_ptr<blocking_lock>> locks;
+  for (const keys_of_server& s : servers) {
+    bare_redis preparing(s.port);
+    prepare(preparing, set_and_compare, s.keys);
+    connections.push_back(std::make_unique<shared_connection>(s.port));
+    for (const std::string& key : s.keys)
+      locks.push_back(std::make_unique<blocking_lock>(*connections.back(), key));
+  }
+  const auto lock_of = [&locks](unsigned i) -> blocking_lock& { return *locks[i]; };
+  return {run_contenders_on(lock_of, static_cast<unsigned>(locks.size()), length).figure, {}};
+}
+
 struct own_lock_each {
   holdfast::client client;
   std::vector<holdfast::mutex> locks;
@@ -53,7 +71,7 @@ struct own_lock_each {
   explicit own_lock_each(const std::string& url) : client(holdfast::client::open(url)) {
     for (unsigned i = 0; i < locks_in_all; ++i) locks.push_back(client.mutex(name_of(i)));
   }
-  outcome run(seconds length) {
+  outcome run_threads(seconds length) {
     return run_contenders_on([this](unsigned i) -> holdfast::mutex& { return locks[i]; },
                              locks_in_all, length);
   }
@@ -89,18 +107,33 @@ struct three_masters {
 };
 
 template <class Servers>
-std::vector<contest> against_pipelines() {
+struct own_locks_on {
+  Servers servers;
+  std::vector<keys_of_server> keys = servers.keys();
+  own_lock_each own{servers.url()};
+};
+
+template <class Servers>
+std::vector<contest> of_threads() {
   need_redis_server();
-  const auto servers = std::make_shared<Servers>();
-  const auto keys = std::make_shared<std::vector<keys_of_server>>(servers->keys());
-  const auto own = std::make_shared<own_lock_each>(servers->url());
-  return {{"", [servers, keys](seconds length) { return bare_pipelines(*keys, length); },
-           [servers, own](seconds length) { return own->run(length); }}};
+  const auto on = std::make_shared<own_locks_on<Servers>>();
+  return {{"", [on](seconds length) { return bare_threads(on->keys, length); },
+           [on](seconds length) { return on->own.run_threads(length); }}};
+}
+
+template <class Servers>
+std::vector<contest> of_coroutines() {
+  need_redis_server();
+  const auto on = std::make_shared<own_locks_on<Servers>>();
+  return {{"", [on](seconds length) { return bare_pipelines(on->keys, length); },
+           [on](seconds length) { return run_coroutines(on->own.locks, length); }}};
 }
 
 }  // namespace
 
-std::vector<contest> shards_own_locks() { return against_pipelines<three_shards>(); }
-std::vector<contest> cluster_own_locks() { return against_pipelines<three_masters>(); }
+std::vector<contest> shards_own_locks() { return of_threads<three_shards>(); }
+std::vector<contest> shards_own_locks_async() { return of_coroutines<three_shards>(); }
+std::vector<contest> cluster_own_locks() { return of_threads<three_masters>(); }
+std::vector<contest> cluster_own_locks_async() { return of_coroutines<three_masters>(); }
 
 }  // namespace bench

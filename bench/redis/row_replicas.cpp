@@ -23,7 +23,7 @@ struct replicated_server {
 outcome bare_confirmed_round_trips(int port, seconds length) {
   bare_redis redis(port);
   prepare(redis, set_and_compare, {"limit"});
-  const auto cycle = set_and_compare.cycle_on("limit", "0123456789abcdef0123456789abcdef");
+  const auto cycle = set_and_compare.cycle_on("limit", bare_owner);
   const std::string wait = formatted({"WAIT", "1", "1000"});
   const double each = nanoseconds_per_cycle(length, [&] {
     redis.append(cycle.front());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/redis/recipes/protocol.hpp"
+#include "backend/redis/slots.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
 #include "backend/redis/transport/resp.hpp"
 #include "base/mutant.hpp"
@@ -48,6 +49,7 @@ class batch final : public reply_handler {
 
   Operation to{};
   bool of_members = false;  // renewals: of readers and of holders of permits
+  slot_number slot = 0;     // in a cluster: of all its keys
   time_point sent{};        // from here on silence counts
   std::vector<batch_member> members;
 
@@ -73,6 +75,7 @@ class batch_pool {
     b.to = to;
     b.sent = sent;
     b.of_members = false;
+    b.slot = 0;
     return b;
   }
   void give_back(item& b) noexcept {

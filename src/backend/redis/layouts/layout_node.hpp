@@ -28,7 +28,8 @@ class renewal_queue {
 
   template <class Claim>
   void add(Claim& c) {
-    if (std::exchange(c.renewing, true)) return;
+    if (c.renewing) return;
+    c.renewing = true;
     waiting_.push_back(c.place());
     if (waiting_.size() > 1) return;
     const time_point now = over_.reactor().env().now();
@@ -38,7 +39,8 @@ class renewal_queue {
   }
   template <class Claim>
   void forget(Claim& c) {  // its lock is at another server now
-    if (std::exchange(c.renewing, false)) std::erase(waiting_, c.place());
+    if (c.renewing) std::erase(waiting_, c.place());
+    c.renewing = false;
   }
   // There are some, and their own connection has failed and not been ready since.
   bool goes_with_commands() const noexcept {
@@ -55,7 +57,9 @@ class renewal_queue {
   void take_batch(const Table& claims, Use use) {
     for (std::size_t n = 0; !waiting_.empty() && n < batch_max; waiting_.pop_front()) {
       auto* const c = claims.at(waiting_.front());
-      if (c && std::exchange(c->renewing, false) && use(*c)) ++n;
+      if (!c || !c->renewing) continue;
+      c->renewing = false;
+      if (use(*c)) ++n;
     }
   }
   void on_sent() noexcept { ++in_flight_; }

@@ -10,8 +10,6 @@
 namespace holdfast::redis {
 
 struct renewals::round {  // renewals that go out in one request
-  slot_number slot = 0;
-  bool of_members = false;
   request* made = nullptr;
   std::deque<owner_text> owners;  // `all` has views into these
   std::deque<std::string> notes;
@@ -32,14 +30,12 @@ void renewals::add_to(round& to, claim& c) {
 // Exclusive holders and members apart, and in a cluster the locks of each slot.
 renewals::round& renewals::round_for(std::list<round>& all, const claim& c, time_point now) {
   const bool of_members = c.recipe().mode() != lock_mode::exclusive;
-  const slot_number slot = node_.home().slot_of_claim(c);
   for (round& r : all)
-    if (r.of_members == of_members && r.slot == slot) return r;
+    if (r.made->of_members == of_members && r.made->slot == c.slot) return r;
   round& r = all.emplace_back();
-  r.slot = slot;
-  r.of_members = of_members;
   r.made = &pool_.take(operation::renew, now);
   r.made->of_members = of_members;
+  r.made->slot = c.slot;
   return r;
 }
 
@@ -53,7 +49,7 @@ void renewals::write(request_writer& to, time_point now) {
     });
     for (const bool of_members : {false, true})
       for (round& r : those) {
-        if (r.of_members != of_members) continue;
+        if (r.made->of_members != of_members) continue;
         append_renewals(to, r.all, of_members);
         node_.renewals_due().on_sent();
         to.expect(*r.made, 1, now, attended::in_background);

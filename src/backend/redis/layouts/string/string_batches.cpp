@@ -23,19 +23,13 @@ void string_batches::add(claim& c, operation op, time_point now) {
   std::vector<request*>& open = !is_one_of_many             ? others_
                                 : op == operation::try_lock ? try_locks_
                                                             : releases_;
-  const slot_number slot = node_.home().slot_of_claim(c);
   if (is_one_of_many)
     for (request* r : open)
-      if (is_of_slot(*r, slot)) return r->members.push_back(member_of(c, now));
+      if (r->slot == c.slot) return r->members.push_back(member_of(c, now));
   request& r = pool_.take(op, now);
+  r.slot = c.slot;
   r.members.push_back(member_of(c, now));
   open.push_back(&r);
-}
-
-// The keys of one request are of one slot.
-bool string_batches::is_of_slot(const request& r, slot_number slot) const noexcept {
-  const claim* const first = node_.claims().at(r.members.front().whose);
-  return !keys_move() || (first && node_.home().slot_of_claim(*first) == slot);
 }
 
 void string_batches::add_release(claim& c, claim& next, time_point now) {

@@ -46,7 +46,6 @@ class string_batches {
  private:
   static batch_member member_of(const claim&, time_point now) noexcept;
   claim* current(const batch_member&) const noexcept;  // null: its claim has given it up
-  bool is_of_slot(const request&, slot_number) const noexcept;
   bool collect_arguments(request&);
   void write_try_locks(request_writer&, request&);
   void write_releases(request_writer&, request&);

@@ -4,6 +4,7 @@
 
 #include "backend/redis/layouts/string/names.hpp"
 #include "backend/redis/recipes/queueing.hpp"
+#include "backend/redis/slots.hpp"
 #include "claim/claim_list.hpp"
 #include "claim/group_barrier.hpp"
 #include "claim/store_claim.hpp"
@@ -33,9 +34,11 @@ class claim_record : public claims::listed_claim {  // what the string_layout ke
   string_node* node = nullptr;           // the server that has the lock
   claim* next_of_id = nullptr;           // in the table
   std::uint32_t deferred_epoch = 0;      // of the claim when it was deferred
+  slot_number slot = 0;                  // of the lock, in a cluster
   operation deferred = operation::none;  // what waits until it may be sent
-  bool hurried = false;   // deferred: a connection was tried for it, since its time is nearly over
-  bool renewing = false;  // in the node's queue
+  // deferred: a connection was tried for it, since its time is nearly over
+  bool hurried : 1 = false;
+  bool renewing : 1 = false;            // in the node's queue
   bool was_sent : 1 = false;            // the server has been sent this id
   bool info_stored : 1 = false;         // a renewal has carried the note
   bool info_may_be_stored : 1 = false;  // one may have

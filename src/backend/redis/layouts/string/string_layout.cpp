@@ -104,6 +104,7 @@ void string_layout::write(const guarded_write& w, seam::decision_handler& to) {
 
 void string_layout::add(claim& c, std::string_view lock) {
   c.lock_ = lock;
+  if (keys_move()) c.slot = slot_of(lock);
   c.node = &node_of_lock(lock);
   claims_.add(c);
 }

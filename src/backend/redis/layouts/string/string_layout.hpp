@@ -48,10 +48,6 @@ class string_layout final : public keyed_layout<claim, string_node>,
   std::uint64_t client() const noexcept { return client_; }
   owner_text owner_of(const claim&) const noexcept;
   std::string holder_info(const claim&) const;
-  // Of the lock, in a cluster; else 0.
-  slot_number slot_of_claim(const claim& c) const noexcept {
-    return keys_move() ? slot_of(c.lock()) : slot_number{0};
-  }
   // The key that counts the grants of this lock. The text lasts as long as the layout.
   std::string_view counter_of(std::string_view lock);
 

@@ -108,7 +108,7 @@ void string_node::send_again(const claim& c, operation op, const redirection& to
 }
 
 std::int64_t string_node::take_counter_of(const claim& c) noexcept {
-  const auto found = counters_.find(home_.slot_of_claim(c));
+  const auto found = counters_.find(c.slot);
   if (found == counters_.end()) return 0;
   found->second.floor.forget();
   return found->second.floor.last();
@@ -179,7 +179,10 @@ void string_node::end_overdue(time_point now, event_queue& events) {
       c.on([](queueing_recipe& r) { return r.on_overdue(); }, now, events);
       return false;
     }
-    if (last_try <= now && !std::exchange(c.hurried, true)) retry_now(now);
+    if (last_try <= now && !c.hurried) {
+      c.hurried = true;
+      retry_now(now);
+    }
     over_.tick_by(last_try > now ? last_try : end);
     return true;
   });
@@ -270,12 +273,13 @@ void string_node::retry_now(time_point by) {
 }
 
 string_node::counter& string_node::counter_of(const claim& c) {
-  return counters_.try_emplace(home_.slot_of_claim(c), *this, home_.counter_of(c.lock()))
-      .first->second;
+  const auto found = counters_.find(c.slot);
+  if (found != counters_.end()) return found->second;
+  return counters_.try_emplace(c.slot, *this, home_.counter_of(c.lock())).first->second;
 }
 
 const string_node::counter* string_node::known_counter_of(const claim& c) const noexcept {
-  const auto found = counters_.find(home_.slot_of_claim(c));
+  const auto found = counters_.find(c.slot);
   return found == counters_.end() ? nullptr : &found->second;
 }
 
