@@ -19,22 +19,40 @@ struct replicated_server {
   holdfast::testkit::redis_server master, replica;
 };
 
-// The first step and a WAIT for one replica in one write, the second step in another.
+std::string wait_for_replica() { return formatted({"WAIT", "1", "1000"}); }
+
+void step(bare_redis& over, const std::string& commands, std::size_t replies) {
+  over.append(commands);
+  over.flush();
+  over.skip(replies);
+}
+
+// The steps of a grant that counts once the replica has it: WAIT over a connection of its own,
+// which it blocks, and INFO after it, which shows that the server has been the master all along.
 outcome bare_confirmed_round_trips(int port, seconds length) {
+  bare_redis redis(port), confirming(port);
+  prepare(redis, set_and_compare, {"limit"});
+  const auto cycle = set_and_compare.cycle_on("limit", bare_owner);
+  const std::string confirm = formatted({"PUBLISH", "limit", "0"}) + wait_for_replica() +
+                              formatted({"INFO", "replication"});
+  const double each = nanoseconds_per_cycle(length, [&] {
+    step(redis, cycle.front(), 1);
+    step(confirming, confirm, 3);
+    step(redis, cycle.back(), 1);
+  });
+  return {1e9 / each, {}};
+}
+
+// One connection, which does nothing else while the replica is late.
+double one_blocked_connection(int port, seconds length) {
   bare_redis redis(port);
   prepare(redis, set_and_compare, {"limit"});
   const auto cycle = set_and_compare.cycle_on("limit", bare_owner);
-  const std::string wait = formatted({"WAIT", "1", "1000"});
-  const double each = nanoseconds_per_cycle(length, [&] {
-    redis.append(cycle.front());
-    redis.append(wait);
-    redis.flush();
-    redis.skip(2);
-    redis.append(cycle.back());
-    redis.flush();
-    redis.skip(1);
-  });
-  return {1e9 / each, {}};
+  const std::string acquire = cycle.front() + wait_for_replica();
+  return 1e9 / nanoseconds_per_cycle(length, [&] {
+           step(redis, acquire, 2);
+           step(redis, cycle.back(), 1);
+         });
 }
 
 }  // namespace
@@ -44,14 +62,15 @@ std::vector<contest> redis_replicated() {
   const auto servers = std::make_shared<replicated_server>();
   const auto client = holdfast::client::open(servers->master.url() + "?replicas=1");
   const auto lock = std::make_shared<holdfast::mutex>(client.mutex("order"));
+  const int port = servers->master.port();
   return {{"",
-           [servers](seconds length) {
-             return bare_confirmed_round_trips(servers->master.port(), length);
-           },
+           [servers, port](seconds length) { return bare_confirmed_round_trips(port, length); },
            [servers, lock](seconds length) {
              const auto once = [&] { lock->acquire().release(); };
              return outcome{1e9 / nanoseconds_per_cycle(length, once), {}};
-           }}};
+           },
+           {{"SET and WAIT in one write, and a release, on one connection",
+             [servers, port](seconds length) { return one_blocked_connection(port, length); }}}}};
 }
 
 }  // namespace bench
