@@ -307,7 +307,7 @@ class moving_claim::course final : public std::enable_shared_from_this<course> {
     state_ = state::leaving;
     release(former_);
     release(present_);
-    if (!former_.holds && !present_.holds) finish();
+    go_on_leaving();
   }
 
   static void release(side& s) {

@@ -115,6 +115,20 @@ TEST_F(redis_moving_claim, a_cancelled_wait_is_no_failure_where_the_former_lease
   o.release();
 }
 
+TEST_F(redis_moving_claim, a_release_is_reported_once_both_shards_have_confirmed) {
+  for (shard_model* const s : {&shards.former, &shards.present}) {
+    c.sink.log.clear();
+    c.acquire();
+    shard_model::claim* const late = s->holder;
+    s->ends = false;
+    c.claim.release(nullptr);
+    EXPECT_EQ(c.sink.log, "granted ");
+    late->end();
+    EXPECT_EQ(c.sink.log, "granted ended ");
+    s->ends = true;
+  }
+}
+
 TEST_F(redis_moving_claim, a_release_reports_that_the_leases_have_expired) {
   c.acquire();
   shards.pass(11s);

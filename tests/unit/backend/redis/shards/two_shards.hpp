@@ -11,7 +11,7 @@
 namespace holdfast::redis {
 
 // One lock at one shard: a holder, waiters in order, and a counter. Renewals are confirmed while
-// `answers` is true; a cancelled wait ends with `end_of_cancelled`.
+// `answers` is true, and releases while `ends` is; a cancelled wait ends with `end_of_cancelled`.
 class shard_model final : public bare_shard {
  public:
   explicit shard_model(std::int64_t first) : counter(first) {}
@@ -36,6 +36,9 @@ class shard_model final : public bare_shard {
     }
     void release(const seam::successor*) override {
       if (home.holder == this) home.pass_on();
+      if (home.ends) end();
+    }
+    void end() {
       const bool has_expired = deadline <= home.now;
       sink.on_ended(has_expired ? base::failure{errc::not_held, {}} : base::failure());
     }
@@ -69,7 +72,7 @@ class shard_model final : public bare_shard {
   }
 
   std::int64_t counter;
-  bool answers = true, raises = true;
+  bool answers = true, raises = true, ends = true;
   base::failure end_of_cancelled;
   base::time_point now{};
   claim* holder = nullptr;

@@ -1,0 +1,57 @@
+// What a caller and a log hear of a server that is away or silent.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/unit/backend/redis/on_model.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+using lines = std::vector<std::string>;
+
+void take(log_level, std::string_view line, void* to) {
+  static_cast<lines*>(to)->emplace_back(line);
+}
+
+TEST(redis_outage, is_logged_by_the_hook_of_its_client) {
+  lines of_process, of_client;
+  set_log_hook(&take, &of_process);
+  {
+    on_model world;
+    const client c = detail::client_access::open(
+        url::parse("redis://model:1"), {.log = &take, .log_context = &of_client}, world);
+    const lease held = c.mutex("job").acquire();
+    world.refuses_connections = true;
+    world.model.restart(sim::kept::everything);
+    world.pass(3s);
+    world.refuses_connections = false;
+    world.pass(3s);
+    EXPECT_TRUE(held.held());
+  }
+  set_log_hook(nullptr);
+  ASSERT_FALSE(of_client.empty());
+  EXPECT_NE(of_client.front().find("the connection is lost"), std::string::npos);
+  EXPECT_NE(of_client.back().find("connected again"), std::string::npos);
+  EXPECT_EQ(of_process, lines());
+}
+
+TEST(redis_outage, ends_an_extension_after_the_op_timeout) {
+  on_model world;
+  const client c = world.open("ttl=20s&op-timeout=4s");
+  lease held = c.mutex("job").acquire();
+  world.stopped = {&world.model};
+  const base::time_point begun = world.now();
+  std::error_code ec;
+  held.extend(1min, ec);
+  EXPECT_EQ(ec, errc::outcome_unknown);
+  EXPECT_EQ(world.now() - begun, 4s);
+}
+
+}  // namespace
+}  // namespace holdfast::redis
