@@ -287,6 +287,7 @@ TEST_F(tls_stream, files_that_cannot_be_read_are_named) {
     EXPECT_EQ(e.why.code, errc::bad_option);
     EXPECT_NE(e.why.text.find(named[i]), std::string::npos) << e.why.text;
   }
+  EXPECT_NE(ears_[0].why.text.find("No such file or directory"), std::string::npos);
 }
 
 }  // namespace
