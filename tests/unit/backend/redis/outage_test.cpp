@@ -24,8 +24,8 @@ TEST(redis_outage, is_logged_by_the_hook_of_its_client) {
   set_log_hook(&take, &of_process);
   {
     on_model world;
-    const client c = detail::client_access::open(
-        url::parse("redis://model:1"), {.log = &take, .log_context = &of_client}, world);
+    const client c = detail::client_access::open(url::parse("redis://model:1"),
+                                                 {.log = &take, .log_context = &of_client}, world);
     const lease held = c.mutex("job").acquire();
     world.refuses_connections = true;
     world.model.restart(sim::kept::everything);
