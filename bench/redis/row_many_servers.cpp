@@ -1,6 +1,5 @@
-// shards/w2 and cluster/w2: 64 threads with a lock each, over three servers, against 64 threads
-// that block on bare connections to the same servers. Their -async: 64 coroutines, against
-// connections that have as many cycles in flight.
+// shards/w2 and cluster/w2: 64 threads with a lock each, over three servers, against bare
+// connections to the same servers that have the same number of cycles in flight.
 #include <holdfast/holdfast.hpp>
 
 #include <array>
@@ -50,7 +49,7 @@ outcome bare_pipelines(const std::vector<keys_of_server>& servers, seconds lengt
 }
 
 // Threads that block, in place of the cycles in flight.
-outcome bare_threads(const std::vector<keys_of_server>& servers, seconds length) {
+double bare_threads(const std::vector<keys_of_server>& servers, seconds length) {
   std::vector<std::unique_ptr<shared_connection>> connections;
   std::vector<std::unique_ptr<blocking_lock>> locks;
   for (const keys_of_server& s : servers) {
@@ -61,7 +60,7 @@ outcome bare_threads(const std::vector<keys_of_server>& servers, seconds length)
       locks.push_back(std::make_unique<blocking_lock>(*connections.back(), key));
   }
   const auto lock_of = [&locks](unsigned i) -> blocking_lock& { return *locks[i]; };
-  return {run_contenders_on(lock_of, static_cast<unsigned>(locks.size()), length).figure, {}};
+  return run_contenders_on(lock_of, static_cast<unsigned>(locks.size()), length).figure;
 }
 
 struct own_lock_each {
@@ -114,26 +113,21 @@ struct own_locks_on {
 };
 
 template <class Servers>
-std::vector<contest> of_threads() {
+std::vector<contest> against_pipelines() {
   need_redis_server();
   const auto on = std::make_shared<own_locks_on<Servers>>();
-  return {{"", [on](seconds length) { return bare_threads(on->keys, length); },
-           [on](seconds length) { return on->own.run_threads(length); }}};
-}
-
-template <class Servers>
-std::vector<contest> of_coroutines() {
-  need_redis_server();
-  const auto on = std::make_shared<own_locks_on<Servers>>();
-  return {{"", [on](seconds length) { return bare_pipelines(on->keys, length); },
-           [on](seconds length) { return run_coroutines(on->own.locks, length); }}};
+  return {{"",
+           [on](seconds length) { return bare_pipelines(on->keys, length); },
+           [on](seconds length) { return on->own.run_threads(length); },
+           {{"64 threads that block on the limit's connections",
+             [on](seconds length) { return bare_threads(on->keys, length); }},
+            {"64 coroutines of one thread, with holdfast's locks",
+             [on](seconds length) { return run_coroutines(on->own.locks, length).figure; }}}}};
 }
 
 }  // namespace
 
-std::vector<contest> shards_own_locks() { return of_threads<three_shards>(); }
-std::vector<contest> shards_own_locks_async() { return of_coroutines<three_shards>(); }
-std::vector<contest> cluster_own_locks() { return of_threads<three_masters>(); }
-std::vector<contest> cluster_own_locks_async() { return of_coroutines<three_masters>(); }
+std::vector<contest> shards_own_locks() { return against_pipelines<three_shards>(); }
+std::vector<contest> cluster_own_locks() { return against_pipelines<three_masters>(); }
 
 }  // namespace bench

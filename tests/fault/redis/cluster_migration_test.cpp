@@ -83,6 +83,23 @@ TEST_F(redis_cluster_migration, tokens_grow_as_the_slot_moves) {
   EXPECT_GT(token_of_next(other), last);
 }
 
+// The client hears of it by a redirection.
+TEST_F(redis_cluster_migration, a_slot_that_has_moved_is_no_trouble) {
+  std::string log;
+  open_options how;
+  how.log = [](log_level, std::string_view line, void* to) {
+    *static_cast<std::string*>(to) += std::string(line) + '\n';
+  };
+  how.log_context = &log;
+  {
+    const auto c = client::open(c_->url(), how);
+    const std::int64_t before = token_of_next(c);
+    move();
+    EXPECT_GT(token_of_next(c), before);
+  }
+  EXPECT_EQ(log, "");
+}
+
 TEST_F(redis_cluster_migration, the_locks_of_every_layout_are_kept_and_released) {
   for (const std::string layout : layouts_of_a_cluster) {
     const std::string name = "{x}." + layout;
