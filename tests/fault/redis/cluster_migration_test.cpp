@@ -86,13 +86,8 @@ TEST_F(redis_cluster_migration, tokens_grow_as_the_slot_moves) {
 // The client hears of it by a redirection.
 TEST_F(redis_cluster_migration, a_slot_that_has_moved_is_no_trouble) {
   std::string log;
-  open_options how;
-  how.log = [](log_level, std::string_view line, void* to) {
-    *static_cast<std::string*>(to) += std::string(line) + '\n';
-  };
-  how.log_context = &log;
   {
-    const auto c = client::open(c_->url(), how);
+    const auto c = client::open(c_->url(), logging_to(log));
     const std::int64_t before = token_of_next(c);
     move();
     EXPECT_GT(token_of_next(c), before);

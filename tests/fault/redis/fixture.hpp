@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -47,6 +48,16 @@ inline constexpr std::chrono::seconds in_bounds{20};
 
 // A client whose op-timeout may be too short for opening it on a busy machine.
 client open_eventually(const std::string& url);
+
+// The client's log goes to `text`, a line each; that outlives the client.
+inline open_options logging_to(std::string& text) {
+  open_options out;
+  out.log = [](log_level, std::string_view line, void* to) {
+    *static_cast<std::string*>(to) += std::string(line) + '\n';
+  };
+  out.log_context = &text;
+  return out;
+}
 
 // The error that a function threw, or {}; and how long it took.
 struct told {

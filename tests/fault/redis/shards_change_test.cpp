@@ -239,14 +239,9 @@ TEST_F(redis_shard_change, a_user_without_rights_to_the_list_opens_with_a_warnin
     s.command({"ACL", "SETUSER", "narrow", "on", ">secret", "+@all", "~lock*", "~holdfast:n",
                "~holdfast:{*", "&*"});
   std::string log;
-  open_options how;
-  how.log = [](log_level, std::string_view line, void* to) {
-    *static_cast<std::string*>(to) += std::string(line) + '\n';
-  };
-  how.log_context = &log;
   std::string url = present();
   url.insert(url.find("//") + 2, "narrow:secret@");
-  { const auto c = client::open(url, how); }
+  { const auto c = client::open(url, logging_to(log)); }
   EXPECT_THAT(log, HasSubstr("whether other clients have the same list of shards is unknown"));
 }
 

@@ -120,13 +120,8 @@ TEST_F(redis_shards, a_client_opens_while_a_shard_is_down_and_says_so) {
   const std::string here = name_at(before, servers_[0]), there = name_at(before, servers_[1]);
   servers_[0].kill_hard();
   std::string log;
-  open_options how;
-  how.log = [](log_level, std::string_view line, void* to) {
-    *static_cast<std::string*>(to) += std::string(line) + '\n';
-  };
-  how.log_context = &log;
   {
-    const auto c = client::open(url(), how);
+    const auto c = client::open(url(), logging_to(log));
     EXPECT_TRUE(c.mutex(there).try_acquire());
     servers_[0].start();
     EXPECT_TRUE(c.mutex(here).try_acquire_for(in_bounds));

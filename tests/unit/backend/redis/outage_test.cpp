@@ -1,4 +1,4 @@
-// What a caller and a log hear of a server that is away or silent.
+// A server that is away or silent: it is logged, and holds no caller up for longer than agreed.
 #include <gtest/gtest.h>
 
 #include <chrono>
