@@ -81,6 +81,20 @@ TEST_F(redis_replica_wait, a_renewal_counts_once_a_replica_has_confirmed) {
   EXPECT_EQ(a.take_log(), "=OK ");
 }
 
+// Renewals are read by another thread than those that write the question.
+TEST_F(redis_replica_wait, a_question_about_a_renewal_is_written_at_the_next_alarm) {
+  have_both();
+  open(lane::renewals);
+  greet(2);
+  a.renews = true;
+  net.received(2);
+  net.reply(2, "+OK\r\n");
+  const int before = net.flush_requests;
+  net.time.advance(0ms);
+  EXPECT_GT(net.flush_requests, before);
+  EXPECT_EQ(net.received(1), question);
+}
+
 TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
   have_both();
   send();

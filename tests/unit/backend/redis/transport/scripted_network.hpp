@@ -51,7 +51,7 @@ class scripted_network final : public base::environment {
   testkit::manual_environment time;
   std::vector<std::shared_ptr<line>> lines;
   std::vector<base::loop_user*> users;
-  int attended = 0;
+  int attended = 0, flush_requests = 0;
 
  private:
   class stream final : public base::stream {
@@ -81,7 +81,7 @@ class scripted_network final : public base::environment {
       home_.lines.push_back(made);
       return std::make_unique<stream>(std::move(made));
     }
-    void request_flush(bool) noexcept override {}
+    void request_flush(bool) noexcept override { ++home_.flush_requests; }
     void attend() noexcept override { ++home_.attended; }
     base::caller_driver* driver() noexcept override { return nullptr; }
     void forked() noexcept override {}

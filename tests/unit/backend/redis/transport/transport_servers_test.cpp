@@ -137,6 +137,19 @@ TEST_F(redis_transport_servers, a_master_that_was_a_replica_meanwhile_confirms_w
   EXPECT_EQ(greet_again(4, "hc"), 1) << "a new name for its data";
 }
 
+TEST_F(redis_transport_servers, a_connection_that_opens_after_a_move_is_no_second_move) {
+  open(one);
+  greet(0, "r1", "ha");
+  net.close(0);
+  net.time.advance(0ms);
+  greet(1, "r1", "hb", "ha");
+  EXPECT_EQ(a.moves, 1);
+  open(one, lane::messages);
+  greet(2, "r1", "hb", "ha");
+  EXPECT_TRUE(is_ready(lane::messages));
+  EXPECT_EQ(a.moves, 1);
+}
+
 TEST_F(redis_transport_servers, a_demoted_master_is_left) {
   have_three();
   a.to_send = 1;

@@ -1,0 +1,124 @@
+// A transport whose master is named by other servers: where its connections go.
+#include "tests/unit/backend/redis/transport/two_transports.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+class redis_led_transport : public two_transports {
+ protected:
+  void lead(const char* host) {
+    base::event_queue events;
+    const std::lock_guard guard(reactor.mutex());
+    one.lead_to({.host = host}, net.now(), events);
+  }
+  // How many connections have been begun, with those that are due now.
+  std::size_t attempts() {
+    net.time.advance(0ms);
+    return net.lines.size();
+  }
+  void have_commands_at(const char* host) {
+    {
+      const std::lock_guard guard(reactor.mutex());
+      one.await_address();
+    }
+    open(one);
+    lead(host);
+    greet(0, "r1", "ha");
+    a.take_log();
+  }
+  bool is_led_elsewhere() {
+    const std::lock_guard guard(reactor.mutex());
+    return one.is_led_elsewhere();
+  }
+  bool agrees() {
+    const std::lock_guard guard(reactor.mutex());
+    return one.lanes_agree();
+  }
+};
+
+TEST_F(redis_led_transport, nothing_is_opened_before_an_address_is_named) {
+  {
+    const std::lock_guard guard(reactor.mutex());
+    one.await_address();
+  }
+  open(one);
+  net.time.advance(1s);
+  EXPECT_TRUE(net.lines.empty());
+  lead("m1");
+  ASSERT_EQ(net.lines.size(), 1u);
+  EXPECT_EQ(net.lines[0]->host, "m1");
+  EXPECT_TRUE(is_led_elsewhere());
+  greet(0);
+  EXPECT_TRUE(is_ready(lane::commands));
+  EXPECT_FALSE(is_led_elsewhere());
+}
+
+TEST_F(redis_led_transport, the_same_address_again_changes_nothing) {
+  have_commands_at("m1");
+  lead("m1");
+  EXPECT_EQ(net.lines.size(), 1u);
+  EXPECT_TRUE(is_ready(lane::commands));
+  EXPECT_TRUE(agrees());
+}
+
+TEST_F(redis_led_transport, another_address_is_probed_before_the_commands_move) {
+  have_commands_at("m1");
+  lead("m2");
+  EXPECT_TRUE(is_ready(lane::commands));
+  EXPECT_FALSE(agrees());
+  EXPECT_TRUE(is_led_elsewhere());
+  ASSERT_EQ(net.lines.size(), 2u);
+  EXPECT_EQ(net.lines[1]->host, "m2");
+  greet(1, "r2", "hb", "ha");
+  EXPECT_FALSE(is_ready(lane::commands));
+  ASSERT_EQ(attempts(), 3u);
+  EXPECT_EQ(net.lines[2]->host, "m2");
+  greet(2, "r2", "hb", "ha");
+  EXPECT_TRUE(is_ready(lane::commands));
+  EXPECT_FALSE(is_led_elsewhere());
+}
+
+TEST_F(redis_led_transport, another_address_of_the_same_server_moves_nothing) {
+  have_commands_at("m1");
+  lead("m2");
+  greet(1, "r1", "ha");
+  EXPECT_TRUE(is_ready(lane::commands));
+  EXPECT_TRUE(agrees());
+  EXPECT_FALSE(is_led_elsewhere());
+}
+
+TEST_F(redis_led_transport, the_latest_address_is_probed) {
+  have_commands_at("m1");
+  lead("m2");
+  ASSERT_EQ(net.lines.size(), 2u);
+  lead("m3");
+  ASSERT_EQ(attempts(), 3u) << "the probe of the address before is over";
+  EXPECT_EQ(net.lines[2]->host, "m3");
+  EXPECT_TRUE(net.lines[1]->is_aborted || !net.lines[1]->events);
+}
+
+TEST_F(redis_led_transport, an_address_that_did_not_answer_is_probed_again_when_it_is_named_again) {
+  have_commands_at("m1");
+  lead("m2");
+  net.close(1);
+  EXPECT_TRUE(is_led_elsewhere());
+  lead("m2");
+  ASSERT_EQ(attempts(), 3u);
+  EXPECT_EQ(net.lines[2]->host, "m2");
+}
+
+TEST_F(redis_led_transport, a_connection_to_the_address_before_is_given_up) {
+  {
+    const std::lock_guard guard(reactor.mutex());
+    one.await_address();
+  }
+  open(one);
+  lead("m1");
+  lead("m2");
+  ASSERT_EQ(attempts(), 2u);
+  EXPECT_EQ(net.lines[1]->host, "m2");
+  EXPECT_TRUE(net.lines[0]->is_aborted || !net.lines[0]->events);
+}
+
+}  // namespace
+}  // namespace holdfast::redis
