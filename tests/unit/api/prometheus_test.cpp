@@ -21,6 +21,9 @@ metrics some() {
   m.counted = true;
   m.backend = "redis://u@h:6379";
   m.busy = 3;
+  m.errors_unavailable = 1;
+  m.errors_lost = 4;
+  m.errors_usage = 7;
   m.waits.shared.buckets[0] = 2;
   m.waits.shared.buckets[5] = 1;
   m.waits.shared.buckets.back() = 1;
@@ -67,8 +70,12 @@ TEST(prometheus_text, is_valid_with_every_family_once_and_every_series_once) {
 }
 
 TEST(prometheus_text, sums_the_clients_of_one_backend) {
-  const std::vector<metrics> all = {some(), some()};
-  EXPECT_TRUE(has_line(to_prometheus(all), R"(holdfast_busy_total{backend="redis://u@h:6379"} 6)"));
+  const std::string text = to_prometheus(std::vector{some(), some()});
+  const std::string of = R"({backend="redis://u@h:6379")";
+  EXPECT_TRUE(has_line(text, "holdfast_busy_total" + of + "} 6"));
+  EXPECT_TRUE(has_line(text, "holdfast_errors_total" + of + R"(,outcome="unavailable"} 2)"));
+  EXPECT_TRUE(has_line(text, "holdfast_errors_total" + of + R"(,outcome="lost"} 8)"));
+  EXPECT_TRUE(has_line(text, "holdfast_errors_total" + of + R"(,outcome="usage"} 14)"));
 }
 
 TEST(prometheus_text, shows_a_loss_of_one_of_the_clients_of_a_backend) {

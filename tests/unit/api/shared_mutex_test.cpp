@@ -80,6 +80,17 @@ TEST_F(a_shared_mutex, a_lease_of_another_lock_is_not_downgraded_and_stays) {
   EXPECT_EQ(thrown_by([&] { (void)m.downgrade({}); }), errc::not_held);
 }
 
+TEST(a_lost_shared_mutex, is_not_downgraded_and_the_error_says_so) {
+  holdfast::memory_store store("a lost shared mutex");
+  const auto client = holdfast::client::open(store.url());
+  holdfast::shared_mutex m = client.shared_mutex("job");
+  std::unique_lock writer(m);
+  store.advance(1h);
+  std::error_code ec;
+  EXPECT_FALSE(m.downgrade(std::move(writer), ec).owns_lock());
+  EXPECT_EQ(ec, errc::lost);
+}
+
 TEST_F(a_shared_mutex, a_unique_lock_that_does_not_own_it_downgrades_nothing) {
   holdfast::shared_mutex other = client.shared_mutex("other");
   const std::unique_lock writer(m);

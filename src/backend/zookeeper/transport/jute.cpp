@@ -28,7 +28,6 @@ const char* chars_of(std::span<const std::byte> bytes) noexcept {
 std::span<const std::byte> jute_reader::take(std::size_t bytes) noexcept {
   if (!is_good_ || bytes > rest_.size()) {
     is_good_ = false;
-    rest_ = {};
     return {};
   }
   const auto taken = rest_.first(bytes);

@@ -188,6 +188,9 @@ TEST(zookeeper_session, looks_for_the_leader_as_it_renews_at_a_follower) {
   t.open();
   t.give(connected(timeout_ms, session_id));
   EXPECT_EQ(t.places.size(), 4u) << "the next one is asked too";
+  t.open(channel::mode);
+  t.give("\nMode: leader\n", channel::mode);
+  EXPECT_EQ(t.s.mode(), server_mode::leader) << "whatever the server before was";
 }
 
 TEST(zookeeper_session, is_closed_at_the_server) {
