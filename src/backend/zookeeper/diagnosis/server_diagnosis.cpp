@@ -99,16 +99,14 @@ std::int64_t last_transaction(probe& by) {
 // A session of the ensemble is made by a transaction. Other clients' come in between.
 std::optional<bool> makes_local_sessions(base::environment& env, const endpoint& there) {
   probe by(env, there);
-  bool is_known = false;
   for (int i = 0; i < local_session_tries; ++i) {
     const std::int64_t before = last_transaction(by);
     const probe other(env, there);
     const std::int64_t after = last_transaction(by);
     if (before == 0 || after == 0) return {};
     if (after == before) return true;
-    is_known = true;
   }
-  return is_known ? std::optional(false) : std::nullopt;
+  return false;
 }
 
 }  // namespace

@@ -41,6 +41,18 @@ TEST(redis_outage, is_logged_by_the_hook_of_its_client) {
   EXPECT_EQ(of_process, lines());
 }
 
+TEST(redis_outage, ends_a_release_after_the_op_timeout) {
+  on_model world;
+  const client c = world.open("ttl=20s&op-timeout=4s");
+  lease held = c.mutex("job").acquire();
+  world.stopped = {&world.model};
+  const base::time_point begun = world.now();
+  std::error_code ec;
+  held.release(ec);
+  EXPECT_EQ(ec, errc::outcome_unknown);
+  EXPECT_EQ(world.now() - begun, 4s);
+}
+
 TEST(redis_outage, ends_an_extension_after_the_op_timeout) {
   on_model world;
   const client c = world.open("ttl=20s&op-timeout=4s");

@@ -138,6 +138,34 @@ TEST_F(redis_cluster_topology, nodes_are_left_once_all_masters_are_connected) {
   for (const char* host : {"n1", "n2", "n3", "n4"}) EXPECT_TRUE(lines_to(host).empty()) << host;
 }
 
+TEST_F(redis_cluster_topology, one_node_is_asked_now_and_then_while_a_lock_is_in_use) {
+  counting_source of_locks;
+  of_locks.in_use = true;
+  of_locks.over = &over.node_of("x");
+  settle(two_masters);
+  {
+    const std::lock_guard guard(reactor.mutex());
+    of_locks.over->serve(of_locks);
+    reactor.wake_by(net.now());
+  }
+  std::set<std::string> asked;
+  for (int i = 0; i < 40; ++i) {
+    pass(250ms);
+    std::size_t at_once = 0;
+    for (const char* host : {"n1", "n2", "n3", "n4", "m1", "m2"}) {
+      greet(host);
+      for (const std::size_t n : lines_to(host)) {
+        if (net.received(n).find("CLUSTER NODES") == std::string::npos) continue;
+        net.reply(n, bulk(two_masters));
+        asked.insert(host);
+        ++at_once;
+      }
+    }
+    EXPECT_LE(at_once, 1u);
+  }
+  EXPECT_GT(asked.size(), 1u);
+}
+
 TEST_F(redis_cluster_topology, a_refused_request_makes_other_nodes_be_asked) {
   settle(two_masters);
   std::set<std::string> asked;

@@ -28,6 +28,17 @@ TEST_F(redis_sentinel, no_server_is_asked_before_a_majority_names_it) {
   EXPECT_EQ(server(), "ha");
 }
 
+TEST_F(redis_sentinel, one_that_was_lost_during_a_question_is_asked_again) {
+  const auto question_to_the_first = [&] {
+    greet_sentinel("s1");
+    return net.received(lines_to("s1").back());
+  };
+  EXPECT_NE(question_to_the_first().find("MYID"), std::string::npos);
+  net.close(lines_to("s1").back());
+  pass(1s);
+  EXPECT_NE(question_to_the_first().find("MYID"), std::string::npos);
+}
+
 TEST_F(redis_sentinel, a_named_server_that_is_still_a_replica_is_asked_again) {
   answer("s1", "b", 1);
   answer("s2", "b", 1);

@@ -49,6 +49,18 @@ TEST_F(redis_connection, a_reply_is_doubted_when_it_was_awaited_before) {
   EXPECT_EQ(log(), "a=one? b=two? a=three ");
 }
 
+TEST_F(redis_connection, awaits_nothing_unattended_once_it_has_ended) {
+  make_ready();
+  c.expect(a, 1, now(), attended::in_background);
+  EXPECT_TRUE(c.has_unattended_replies());
+  c.end({errc::unavailable, "ended"}, now(), events);
+  until_alarm();
+  c.on_open(now(), events);
+  hear(greeting(8));
+  EXPECT_TRUE(c.is_ready());
+  EXPECT_FALSE(c.has_unattended_replies());
+}
+
 TEST_F(redis_connection, a_new_connection_has_no_doubted_replies) {
   make_ready();
   send(a);
