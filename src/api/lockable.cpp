@@ -223,14 +223,8 @@ bool lockable_base::downgrade_current(std::error_code* ec) {
     return false;
   }
   shares_here.reserve(shares_here.size() + 1);
-  turn* const t = turn_of(s.current, "downgrade", ec);
-  if (!t) return false;
-  failure why = s.home.downgrade(*t);
-  if (why.code) {
-    s.home.fail_or_set("downgrade", std::move(why), ec);
-    return false;
-  }
-  lease mine = std::move(s.current);
+  lease mine = downgrade_impl(std::move(s.current), ec);
+  if (!mine) return false;
   unlock_current();  // empty by now: the object is free for its next holder
   shares_here.emplace_back(s, std::move(mine));
   return true;

@@ -80,7 +80,7 @@ TEST_F(a_shared_mutex, a_lease_of_another_lock_is_not_downgraded_and_stays) {
   EXPECT_EQ(thrown_by([&] { (void)m.downgrade({}); }), errc::not_held);
 }
 
-TEST(a_lost_shared_mutex, is_not_downgraded_and_the_error_says_so) {
+TEST(a_lost_shared_mutex, is_not_downgraded_and_that_reports_the_loss) {
   holdfast::memory_store store("a lost shared mutex");
   const auto client = holdfast::client::open(store.url());
   holdfast::shared_mutex m = client.shared_mutex("job");
