@@ -115,6 +115,17 @@ TEST_F(mysql_row_members, the_last_permit_is_granted) {
   EXPECT_EQ(t.sink.last.number, 10);
 }
 
+// The reply to an earlier transaction was lost.
+TEST_F(mysql_row_members, a_permit_that_is_granted_already_keeps_its_number) {
+  t.acquire_permits(1, 3);
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{t.lock->owner(), "5000000", "9", "1", "3"}}));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_EQ(t.sink.last.number, 9);
+}
+
 TEST_F(mysql_row_members, a_permit_of_a_lock_that_a_writer_has_is_a_mismatch) {
   t.acquire_permits(1, 3);
   lock_row({"another", "5000000", "0"});
