@@ -31,6 +31,15 @@ TEST_F(memory_backend, inspect_shows_the_holder_and_the_number_of_waiters) {
   EXPECT_EQ(some.list.size(), 1u);
 }
 
+TEST_F(memory_backend, the_note_of_a_holder_is_not_that_of_the_next) {
+  contender a(s, env), b(s, env);
+  a.acquire(10s, "the note");
+  b.acquire();
+  a.release();
+  EXPECT_EQ(b.heard.news(), "g");
+  EXPECT_EQ(inspect(b).at(0).note, "");
+}
+
 TEST_F(memory_backend, a_broken_lock_goes_to_the_next_and_its_holder_learns_at_its_renewal) {
   contender a(s, env), b(s, env);
   a.acquire();

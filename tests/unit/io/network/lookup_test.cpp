@@ -10,10 +10,11 @@ namespace holdfast::io {
 namespace {
 
 std::atomic<int> answers{0};  // how many look-ups are answered; then they fail
+std::atomic<unsigned short> port{7};  // in those answers
 
 found scripted(const std::string&, const std::string&) {
   if (answers-- <= 0) return {{}, "no answer"};
-  return {endpoints_of({.host = "127.0.0.7", .port = 7}), {}};
+  return {endpoints_of({.host = "127.0.0.7", .port = port}), {}};
 }
 
 found looked_up(const std::string& host) {
@@ -33,6 +34,13 @@ TEST(looking_up, a_name_stands_for_what_it_did_while_nobody_can_say) {
   EXPECT_EQ(later.endpoints.size(), 1u);
   EXPECT_EQ(later.trouble, "");
   EXPECT_EQ(looked_up("two").trouble, "no answer");
+}
+
+TEST(looking_up, a_known_name_that_has_moved_stands_for_its_new_address) {
+  answers = 2;
+  ASSERT_EQ(looked_up("three").endpoints.size(), 1u);
+  port = 8;
+  EXPECT_TRUE(looked_up("three").endpoints == endpoints_of({.host = "127.0.0.7", .port = 8}));
 }
 
 }  // namespace

@@ -148,6 +148,14 @@ TEST_F(mysql_named, a_server_that_has_become_a_replica_grants_nothing) {
   EXPECT_TRUE(t.connections[1]->closes);
 }
 
+TEST_F(mysql_named, an_attempt_that_the_server_refuses_has_its_reason) {
+  t.acquire();
+  t.greet(1);
+  t.reply(1, error(1142));
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::refused).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("the server's words"), std::string::npos) << t.sink.reason;
+}
+
 TEST_F(mysql_named, a_heartbeat_that_the_server_refuses_loses_the_lock) {
   grant();
   t.pass(idle_timeout / 3 + 1ms);
