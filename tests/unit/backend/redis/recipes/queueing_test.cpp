@@ -317,6 +317,13 @@ TEST_F(redis_recipe, a_release_after_a_renewal_removes_what_the_renewal_may_have
   EXPECT_EQ(steps.release(now, rules).send, operation::release);
 }
 
+TEST_F(redis_recipe, a_release_of_one_that_was_about_to_wait_removes_its_place) {
+  steps.acquire({.ttl = 10s}, now, rules);
+  hear(operation::try_lock, verdict::busy);
+  EXPECT_EQ(hear(operation::lock_or_queue, verdict::granted).event, claim_event::granted);
+  EXPECT_EQ(steps.release(now, rules).send, operation::release);
+}
+
 TEST_F(redis_recipe, a_lost_lock_is_not_released) {
   hold();
   steps.renew(10s, now, rules);
