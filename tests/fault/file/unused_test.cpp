@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <fstream>
+#include <list>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "base/fail.hpp"
@@ -72,6 +74,20 @@ TEST_F(a_directory_of_locks, loses_the_files_of_a_lock_with_its_last_claim) {
   p.let_go();
   EXPECT_GT(p.hold(), number);
   p.let_go();
+}
+
+// Up to 256 files stay open, and a lock that is used again finds its own.
+TEST_F(a_directory_of_locks, loses_the_file_of_a_lock_that_is_used_once_where_many_are_open) {
+  std::list<contender> all;
+  for (int i = 0; i < 260; ++i) {
+    contender& p = all.emplace_back(*store, "job " + std::to_string(i));
+    p.hold();
+    p.let_go();
+  }
+  EXPECT_LE(files().size(), 256u);
+  all.back().hold();
+  all.back().let_go();
+  EXPECT_TRUE(files().contains("job%20259.lock")) << "it is used repeatedly";
 }
 
 TEST_F(a_directory_of_locks, keeps_what_another_process_holds) {
