@@ -159,6 +159,15 @@ TEST_F(a_directory_of_locks, refuses_new_files_above_a_floor_that_cannot_be_read
   EXPECT_NE(a.why.text.find(".floor"), std::string::npos) << a.why.text;
 }
 
+TEST_F(a_directory_of_locks, refuses_new_files_above_a_floor_that_is_a_directory) {
+  fs::create_directory(folder.file(".floor"));
+  contender p(*store, "x");
+  const answer a = p.try_once();
+  EXPECT_EQ(a.what, answer::kind::refused);
+  EXPECT_NE(a.why.text.find(".floor"), std::string::npos) << a.why.text;
+  EXPECT_NE(a.why.text.find("directory"), std::string::npos) << a.why.text;
+}
+
 TEST_F(a_directory_of_locks, loses_what_crashes_have_left_a_few_files_with_each_new_one) {
   constexpr int left = 40;
   {
