@@ -110,8 +110,11 @@ void string_layout::add(claim& c, std::string_view lock) {
 }
 
 std::string_view string_layout::counter_of(std::string_view lock) {
+  return keys_move() ? counter_at(slot_of(lock)) : counter_key;
+}
+
+std::string_view string_layout::counter_at(slot_number slot) {
   if (!keys_move()) return counter_key;
-  const slot_number slot = slot_of(lock);
   std::string& counter = counters_[slot];
   if (counter.empty()) counter = counter_of_slot(slot);
   return counter;

@@ -49,6 +49,7 @@ class string_layout final : public keyed_layout<claim, string_node>,
   owner_text owner_of(const claim&) const noexcept;
   std::string holder_info(const claim&) const;
   // The key that counts the grants of this lock. The text lasts as long as the layout.
+  std::string_view counter_of(const claim& c) { return counter_at(c.slot); }
   std::string_view counter_of(std::string_view lock);
 
  private:
@@ -62,6 +63,7 @@ class string_layout final : public keyed_layout<claim, string_node>,
 
   std::string key_of(std::string_view name) const { return settings_.prefix + std::string(name); }
   std::string counter_of_key(std::string_view key) const;
+  std::string_view counter_at(slot_number);
   void drop_owner(claim&) noexcept;
   void count(claim&, time_point now);
   void move(claim&, string_node& to, time_point now);

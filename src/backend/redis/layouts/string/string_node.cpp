@@ -193,7 +193,7 @@ lock_arguments string_node::arguments_of(const claim& c, owner_text& buffer) con
   const queueing_recipe& r = c.recipe();
   return {.lock = c.lock(),
           .owner = view(buffer),
-          .counter = home_.counter_of(c.lock()),
+          .counter = home_.counter_of(c),
           .stamp = over_.server_stamp(),
           .ttl = r.ttl(),
           .window = window(r.ttl()),
@@ -275,7 +275,7 @@ void string_node::retry_now(time_point by) {
 string_node::counter& string_node::counter_of(const claim& c) {
   const auto found = counters_.find(c.slot);
   if (found != counters_.end()) return found->second;
-  return counters_.try_emplace(c.slot, *this, home_.counter_of(c.lock())).first->second;
+  return counters_.try_emplace(c.slot, *this, home_.counter_of(c)).first->second;
 }
 
 const string_node::counter* string_node::known_counter_of(const claim& c) const noexcept {

@@ -56,7 +56,7 @@ TEST_F(redis_connection, awaits_nothing_unattended_once_it_has_ended) {
   c.end({errc::unavailable, "ended"}, now(), events);
   until_alarm();
   c.on_open(now(), events);
-  hear(greeting(8));
+  hear(greeting(8) + ":1\r\n");
   EXPECT_TRUE(c.is_ready());
   EXPECT_FALSE(c.has_unattended_replies());
 }
