@@ -1,6 +1,7 @@
 // The requests of a diagnosis, in their order; the test plays the server.
 #include "backend/redis/diagnosis/diagnosis.hpp"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -127,6 +128,41 @@ TEST_F(redis_diagnosis, of_a_cluster_asks_for_the_rights_to_its_messages_too) {
   asked();
   answer("+OK\r\n" + refused_call + transaction_discarded);
   EXPECT_NE(asked().find("ZADD k 0 m | SSUBSCRIBE c | EXEC"), std::string::npos);
+}
+
+TEST_F(redis_diagnosis, of_a_cluster_knows_that_each_slot_has_a_counter) {
+  const layout_needs by_slot[] = {{.commands = commands_of_layout, .counts_by_slot = true}};
+  start(by_slot, true);
+  asked();
+  answer_facts(no_right_to("exec"), "");
+  answer_measures();
+  EXPECT_EQ(found.of("counter").why, "each slot of the cluster has a counter of its own");
+}
+
+class redis_joint_diagnosis : public redis_diagnosis {
+ protected:
+  // Of two servers, the second of which is lost.
+  void examine_both(bool are_in_cluster) {
+    have_both();
+    net.close(1);
+    transport* const nodes[] = {&one, &two};
+    start_diagnosis(nodes, {"first", "second"}, first, needs_of_layouts, are_in_cluster, found);
+    asked();
+    answer_facts(no_right_to("exec"));
+    answer_measures();
+  }
+};
+
+TEST_F(redis_joint_diagnosis, says_which_server_of_a_cluster_cannot_be_used) {
+  examine_both(true);
+  EXPECT_EQ(std::ranges::count(found.all, "second cannot be used: no connection: closed",
+                               &finding::why),
+            1);
+}
+
+TEST_F(redis_joint_diagnosis, says_which_of_several_masters_does_not_vote) {
+  examine_both(false);
+  EXPECT_EQ(found.of("vote").why, "second does not vote: no connection: closed");
 }
 
 TEST_F(redis_diagnosis, without_exec_begins_no_transaction) {
