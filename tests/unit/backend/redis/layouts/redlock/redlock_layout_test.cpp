@@ -136,6 +136,21 @@ TEST(redlock_layout, an_attempt_that_only_the_first_server_answers_is_given_up) 
   w.stopped.clear();
 }
 
+TEST(redlock_layout, what_an_attempt_that_nobody_answered_has_set_is_deleted) {
+  three_servers w;
+  client c = w.open("op-timeout=1s");
+  w.stopped = {&w.model, &w.second, &w.third};
+  std::error_code ec;
+  EXPECT_FALSE(c.mutex("x").try_acquire(ec));
+  EXPECT_TRUE(ec);
+  bool was_set = false;
+  for (sim::model_redis* const s : w.all) was_set = was_set || s->string_at("x");
+  EXPECT_TRUE(was_set);
+  w.stopped.clear();
+  w.pass(5s);
+  for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
+}
+
 // The third server has lost the script of the attempt, and its answer to it is late.
 TEST(redlock_layout, an_attempt_that_was_withdrawn_is_not_sent_again_by_its_text) {
   three_servers w;
