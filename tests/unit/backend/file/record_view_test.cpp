@@ -17,8 +17,8 @@ class file_record_view : public ::testing::Test {
  protected:
   void fill(char with) { folder.write("x.lock", std::string(record_bytes, with)); }
   void open() {
-    fd = descriptors.open(
-        [&] { return ::open(folder.file("x.lock").c_str(), O_RDWR | O_CLOEXEC); });
+    fd =
+        descriptors.open([&] { return ::open(folder.file("x.lock").c_str(), O_RDWR | O_CLOEXEC); });
     ASSERT_TRUE(fd);
   }
   std::string read() {

@@ -9,7 +9,7 @@
 namespace holdfast::io {
 namespace {
 
-std::atomic<int> answers{0};  // how many look-ups are answered; then they fail
+std::atomic<int> answers{0};          // how many look-ups are answered; then they fail
 std::atomic<unsigned short> port{7};  // in those answers
 
 found scripted(const std::string&, const std::string&) {

@@ -132,7 +132,8 @@ TEST(redis_resp, replies_are_the_same_in_one_piece_and_cut_anywhere) {
 TEST(redis_resp, what_is_no_reply_is_a_fault_and_what_came_before_it_is_read) {
   for (const std::string_view bad :
        {"x\r\n", "hello\r\n", ":x\r\n", ":1x\r\n", ":99999999999999999999\r\n", "$x\r\n", "$-2\r\n",
-        "*x\r\n", "*-2\r\n", "*1\r\nx\r\n", "*99999999999\r\n", "#t\r\n", "*1\r\n#f\r\n", ",1.5\r\n"}) {
+        "*x\r\n", "*-2\r\n", "*1\r\nx\r\n", "*99999999999\r\n", "#t\r\n", "*1\r\n#f\r\n",
+        ",1.5\r\n"}) {
     EXPECT_EQ(read(bad), std::vector<std::string>{"fault"}) << bad;
     EXPECT_EQ(read(":7\r\n" + std::string(bad), 1), (std::vector<std::string>{"7", "fault"}))
         << bad;
