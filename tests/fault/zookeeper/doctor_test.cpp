@@ -36,6 +36,7 @@ TEST_F(zookeeper_doctor, of_a_server_that_stands_alone) {
   by_hand.open();
   ASSERT_EQ(by_hand.create("/doctor").code, error::ok);
   ASSERT_EQ(by_hand.create("/doctor/holds data").code, error::ok);
+  ASSERT_EQ(by_hand.create("/doctor/50%").code, error::ok);
   ASSERT_EQ(by_hand.create("/doctor/short", node_kind::ephemeral).code, error::ok);
   const client c = client::open(shared_server().url() + "/doctor?session-timeout=10s");
   for (int i = 0; i < 3; ++i) (void)c.mutex("much used").acquire();
@@ -60,9 +61,10 @@ TEST_F(zookeeper_doctor, of_a_server_that_stands_alone) {
   expect(all, "sequences", good, "much used has had 3 nodes");
   expect(all, "nodes", warn, "holds data (it holds data)");
   expect(all, "nodes", warn, "short (it is ephemeral)");
+  expect(all, "nodes", warn, "50% (no lock has this name)");
   expect(all, "clock", good, "this machine's");
   expect(all, "latency", good, "5 round trips");
-  EXPECT_EQ(by_hand.children_of("/doctor").size(), 3u);  // its own node is gone
+  EXPECT_EQ(by_hand.children_of("/doctor").size(), 4u);  // its own node is gone
   const client asking = client::open(shared_server().url());
   expect(asking.diagnose(), "timeouts", warn, "the URL requests 30000 ms: sessions get 10000 ms");
 }

@@ -90,7 +90,11 @@ class tree_diagnosis {
     if (!all.is_ok() || !children) return;
     for (const std::string_view node : children->names) {
       const auto name = lock_name(node);
-      if (!name || !lock_name_fault(chroot_, *name).empty()) continue;
+      if (!name) {
+        facts_.odd.push_back(std::string(node) + " (no lock has this name)");
+        continue;
+      }
+      if (!lock_name_fault(chroot_, *name).empty()) continue;
       if (is_cut_ || facts_.locks == locks_max) return;
       look_at(chroot_ + '/' + std::string(node), *name);
     }

@@ -271,6 +271,27 @@ TEST_F(mysql_row, a_release_compares_the_owner) {
   EXPECT_EQ(t.sink.take(), "granted ended ");
 }
 
+TEST_F(mysql_row, an_attempt_in_an_outage_connects_soon_and_a_waiter_in_its_turn) {
+  for (int i = 0; i < 8; ++i) {  // the pause after each failure is longer
+    const std::size_t last = t.connections.size() - 1;
+    t.cut(last);
+    for (int ms = 0; t.connections.size() - 1 == last && ms < 60'000; ++ms) t.pass(1ms);
+    ASSERT_GT(t.connections.size() - 1, last);
+  }
+  t.cut(t.connections.size() - 1);
+  const auto connects_soon = [&] {
+    const std::size_t before = t.connections.size();
+    t.pass(60ms);
+    return t.connections.size() > before;
+  };
+  EXPECT_FALSE(connects_soon());
+  t.acquire(false);
+  EXPECT_FALSE(connects_soon());
+  t.lock->cancel();
+  t.acquire();
+  EXPECT_TRUE(connects_soon());
+}
+
 TEST_F(mysql_row, an_attempt_that_the_server_never_executes_reports_the_servers_reason) {
   t.acquire();
   for (base::duration waited{}; waited <= op_timeout && t.sink.words.empty(); waited += 10ms) {
