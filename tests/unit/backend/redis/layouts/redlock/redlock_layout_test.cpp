@@ -151,6 +151,20 @@ TEST(redlock_layout, what_an_attempt_that_nobody_answered_has_set_is_deleted) {
   for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
 }
 
+TEST(redlock_layout, a_release_that_reached_nobody_is_made_up_for_once_servers_are_back) {
+  three_servers w;
+  client c = w.open("ttl=60s&op-timeout=1s");
+  lease held = c.mutex("x").acquire();
+  w.dead = {&w.model, &w.second, &w.third};
+  for (sim::model_redis* const s : w.all) s->close_all();
+  std::error_code ec;
+  held.release(ec);
+  EXPECT_EQ(ec, errc::outcome_unknown);
+  w.dead.clear();
+  w.pass(5s);
+  for (sim::model_redis* const s : w.all) EXPECT_FALSE(s->string_at("x"));
+}
+
 // The third server has lost the script of the attempt, and its answer to it is late.
 TEST(redlock_layout, an_attempt_that_was_withdrawn_is_not_sent_again_by_its_text) {
   three_servers w;
