@@ -57,6 +57,24 @@ TEST_F(recorded_events, end_before_the_release_is_sent) {
   said(claim_record::release);
 }
 
+TEST_F(recorded_events, are_a_thread_that_waits_behind_a_request_or_a_holder) {
+  base::parker sleeper;
+  base::follower thread(sleeper);
+  caller a, b, c;
+  for (caller* const one : {&a, &b, &c}) one->thread = &thread;
+  const auto waiting = [&] { return std::ranges::count(kinds(), kind::asked); };
+  enter(a);
+  const auto requested = waiting();
+  enter(b);
+  EXPECT_EQ(waiting(), requested + 1) << "behind the request";
+  granted_claim();
+  enter(c);
+  EXPECT_EQ(waiting(), requested + 2) << "behind the holder";
+  leave(a);
+  leave(b);
+  leave(c);
+}
+
 TEST_F(recorded_events, are_a_loss_and_the_doubt_before_it) {
   caller a;
   enter(a);
