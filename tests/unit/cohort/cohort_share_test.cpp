@@ -109,6 +109,17 @@ TEST_F(a_cohort_of_readers, let_nobody_in_once_somebody_else_waits) {
   said(claim_record::release);
 }
 
+// A thread that reads already joins its own turn without the mutex.
+TEST_F(a_cohort_of_readers, do_not_join_their_own_turn_once_somebody_else_waits) {
+  reader a;
+  enter(a);
+  claim_record* const claim = grant_next(7);
+  EXPECT_TRUE(a.granted->is_admitting);
+  machine.on_contended(*claim);
+  EXPECT_FALSE(a.granted->is_admitting);
+  leave(a);
+}
+
 TEST_F(a_cohort_of_readers, go_in_when_the_writer_before_them_leaves_the_line) {
   reader a, late;
   caller writer;
