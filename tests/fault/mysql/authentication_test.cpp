@@ -155,6 +155,23 @@ TEST_F(mysql_authentication, an_account_that_requires_tls_is_served_over_tls_alo
               "check the user and the password");
 }
 
+TEST_F(mysql_authentication, an_account_that_requires_a_certificate_is_served_with_it) {
+  mariadb_server secure({.tls = "server"});
+  secure.query("CREATE USER certified@'127.0.0.1' IDENTIFIED BY 'secret' REQUIRE X509");
+  secure.query("GRANT ALL ON test.* TO certified@'127.0.0.1'");
+  const auto& files = secure.tls_files();
+  const std::string place = "mysql://certified:secret@127.0.0.1:" + std::to_string(secure.port()) +
+                            "/test?tls-ca=" + files.certificate("ca");
+  expect_works(place + "&tls-cert=" + files.certificate("client") +
+               "&tls-key=" + files.key("client"));
+  (void)refusal(place);
+}
+
+// libmariadb itself would take the Unix socket of the machine's own server.
+TEST_F(mysql_authentication, localhost_with_a_port_is_reached_by_tcp) {
+  expect_works("mysql://holdfast:secret@localhost:" + std::to_string(server().port()) + "/test");
+}
+
 TEST_F(mysql_authentication, a_client_that_wants_tls_refuses_a_server_without_it) {
   expect_part(refusal(url_of("holdfast:secret", "tls=1")), "the server must have TLS");
 }
