@@ -104,6 +104,18 @@ TEST_F(redis_string_nodes, hand_a_lock_over_by_a_message_of_its_server) {
   EXPECT_EQ(waiter.log, "granted ");
 }
 
+// The message proves enough: nothing is asked.
+TEST_F(redis_string_nodes, hand_a_lock_over_though_no_request_is_answered_any_more) {
+  recorded_claim& holder = held("second-job");
+  recorded_claim& waiter = held("second-job");
+  world.changed = [](std::string bytes) {
+    return bytes.find("grant|") == bytes.npos ? std::string() : bytes;
+  };
+  holder.release();
+  pass();
+  EXPECT_EQ(waiter.log, "granted ");
+}
+
 TEST_F(redis_string_nodes, grant_nothing_by_a_message_of_another_server) {
   held("first-job");  // the floor and the clock of the first server are known
   const recorded_claim& holder = held("second-job");
