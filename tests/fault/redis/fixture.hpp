@@ -49,7 +49,7 @@ inline constexpr std::chrono::seconds in_bounds{20};
 // A client whose op-timeout may be too short for opening it on a busy machine.
 client open_eventually(const std::string& url);
 
-// The client's log goes to `text`, a line each; that outlives the client.
+// For a client that logs to `text`, one line each. `text` outlives the client.
 inline open_options logging_to(std::string& text) {
   open_options out;
   out.log = [](log_level, std::string_view line, void* to) {

@@ -174,7 +174,7 @@ TEST(an_observer, polls_on_through_an_outage) {
   const auto begin_outage = [&] {
     store.begin_outage();
     end_outage = std::jthread([&] {
-      // As long as several polls of the observer.
+      // The outage lasts for several polls of the observer.
       for (int failed = 0; failed < 4;) {
         std::error_code ec;
         (void)client.holders("office", ec);

@@ -16,11 +16,6 @@ class confirmations : public a_cohort {
     list.add(out, about, ticket);
     return out;
   }
-  template <class Answer>
-  void answer(Answer with) {
-    with();
-    complete_answered();
-  }
 
   static constexpr std::uint32_t release = 0;
   claim_record one{home}, other{home};
@@ -42,7 +37,8 @@ TEST_F(confirmations, are_of_one_claim_and_one_verb) {
 TEST_F(confirmations, of_renewals_are_answered_up_to_a_ticket) {
   const asker &first = add(one, 1), &second = add(one, 2), &third = add(one, 3),
               &elsewhere = add(other, 1), &releasing = add(one, release);
-  answer([&] { list.answer_renewals(one, 2, {}, machine.effects()); });
+  list.answer_renewals(one, 2, {}, machine.effects());
+  complete_answered();
   EXPECT_TRUE(first.answered);
   EXPECT_TRUE(second.answered);
   EXPECT_FALSE(third.answered);
@@ -53,14 +49,15 @@ TEST_F(confirmations, of_renewals_are_answered_up_to_a_ticket) {
 
 TEST_F(confirmations, of_releases_are_answered_for_one_claim) {
   const asker &mine = add(one, release), &renewing = add(one, 1), &elsewhere = add(other, release);
-  bool any = false;
-  answer([&] { any = list.answer_releases(one, {errc::lost, "gone"}, machine.effects()); });
+  bool any = list.answer_releases(one, {errc::lost, "gone"}, machine.effects());
+  complete_answered();
   EXPECT_TRUE(any);
   EXPECT_TRUE(mine.answered);
   EXPECT_EQ(mine.why.code, errc::lost);
   EXPECT_FALSE(renewing.answered);
   EXPECT_FALSE(elsewhere.answered);
-  answer([&] { any = list.answer_releases(one, {}, machine.effects()); });
+  any = list.answer_releases(one, {}, machine.effects());
+  complete_answered();
   EXPECT_FALSE(any) << "nobody awaits it any more";
 }
 
@@ -69,9 +66,11 @@ TEST_F(confirmations, are_not_awaited_beyond_their_bound) {
   EXPECT_EQ(list.earliest_bound(), base::never);
   const asker &late = add(one, 1, now + 2s), &due = add(other, release, now + 1s);
   EXPECT_EQ(list.earliest_bound(), now + 1s);
-  answer([&] { list.answer_overdue(now + 1s - 1ns, machine.effects()); });
+  list.answer_overdue(now + 1s - 1ns, machine.effects());
+  complete_answered();
   EXPECT_FALSE(due.answered);
-  answer([&] { list.answer_overdue(now + 1s, machine.effects()); });
+  list.answer_overdue(now + 1s, machine.effects());
+  complete_answered();
   EXPECT_TRUE(due.answered);
   EXPECT_EQ(due.why.code, errc::outcome_unknown);
   EXPECT_FALSE(late.answered);

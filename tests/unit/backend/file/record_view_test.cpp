@@ -1,4 +1,4 @@
-// What a claim reads of its lock file, again and again.
+// The record of a lock file, which its claim reads repeatedly.
 #include "backend/file/record_view.hpp"
 
 #include <fcntl.h>

@@ -104,13 +104,9 @@ void string_layout::write(const guarded_write& w, seam::decision_handler& to) {
 
 void string_layout::add(claim& c, std::string_view lock) {
   c.lock_ = lock;
-  if (keys_move()) c.slot = slot_of(lock);
+  c.slot = slot_here(lock);
   c.node = &node_of_lock(lock);
   claims_.add(c);
-}
-
-std::string_view string_layout::counter_of(std::string_view lock) {
-  return keys_move() ? counter_at(slot_of(lock)) : counter_key;
 }
 
 std::string_view string_layout::counter_at(slot_number slot) {

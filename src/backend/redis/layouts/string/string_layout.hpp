@@ -50,7 +50,7 @@ class string_layout final : public keyed_layout<claim, string_node>,
   std::string holder_info(const claim&) const;
   // The key that counts the grants of this lock. The text lasts as long as the layout.
   std::string_view counter_of(const claim& c) { return counter_at(c.slot); }
-  std::string_view counter_of(std::string_view lock);
+  std::string_view counter_of(std::string_view lock) { return counter_at(slot_here(lock)); }
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {
@@ -63,6 +63,9 @@ class string_layout final : public keyed_layout<claim, string_node>,
 
   std::string key_of(std::string_view name) const { return settings_.prefix + std::string(name); }
   std::string counter_of_key(std::string_view key) const;
+  slot_number slot_here(std::string_view lock) const {  // 0 where there are none
+    return keys_move() ? slot_of(lock) : slot_number{};
+  }
   std::string_view counter_at(slot_number);
   void drop_owner(claim&) noexcept;
   void count(claim&, time_point now);

@@ -273,10 +273,10 @@ TEST_F(mysql_row, a_release_compares_the_owner) {
 
 TEST_F(mysql_row, an_attempt_in_an_outage_connects_soon_and_a_waiter_in_its_turn) {
   for (int i = 0; i < 8; ++i) {  // the pause after each failure is longer
-    const std::size_t last = t.connections.size() - 1;
-    t.cut(last);
-    for (int ms = 0; t.connections.size() - 1 == last && ms < 60'000; ++ms) t.pass(1ms);
-    ASSERT_GT(t.connections.size() - 1, last);
+    const std::size_t before = t.connections.size();
+    t.cut(before - 1);
+    for (int ms = 0; t.connections.size() == before && ms < 60'000; ++ms) t.pass(1ms);
+    ASSERT_GT(t.connections.size(), before);
   }
   t.cut(t.connections.size() - 1);
   const auto connects_soon = [&] {

@@ -141,7 +141,7 @@ TEST_F(redis_diagnosis, of_a_cluster_knows_that_each_slot_has_a_counter) {
 
 class redis_joint_diagnosis : public redis_diagnosis {
  protected:
-  // Of two servers, the second of which is lost.
+  // Examines two servers after the connection to the second one was lost.
   void examine_both(bool are_in_cluster) {
     have_both();
     net.close(1);

@@ -1,4 +1,4 @@
-// Requests that a server refused because the keys are on their way: when they are sent again.
+// When requests are sent again that a server has refused because their keys are moving.
 #include <vector>
 
 #include "backend/redis/layouts/layout_node.hpp"
@@ -28,14 +28,14 @@ class redis_redirected_requests : public two_transports {
     const std::lock_guard guard(reactor.mutex());
     all.add(claim, what, now);
   }
-  // What is sent by now, in order.
+  // The requests that are sent by now, in their order.
   std::vector<int> sent() {
     std::vector<int> out;
     const std::lock_guard guard(reactor.mutex());
     all.tick(table_of_one{&claim}, now, [&](one_claim&, int what) { out.push_back(what); });
     return out;
   }
-  // How long a request that is added now waits.
+  // The pause of a request that is added now.
   base::duration pause() {
     const time_point begun = now;
     for (add(1); sent().empty(); now += 1ms)

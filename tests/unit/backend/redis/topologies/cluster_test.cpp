@@ -39,13 +39,7 @@ class redis_cluster_topology : public testing::Test {
     return s;
   }
   void pass(base::duration d = 0ms) { net.time.advance(d); }
-  std::vector<std::size_t> lines_to(const std::string& host) const {
-    std::vector<std::size_t> out;
-    for (std::size_t n = 0; n < net.lines.size(); ++n)
-      if (net.lines[n]->host == host && !net.lines[n]->is_aborted && net.lines[n]->events)
-        out.push_back(n);
-    return out;
-  }
+  std::vector<std::size_t> lines_to(const std::string& host) const { return net.lines_to(host); }
   std::string hosts() const {
     std::string out;
     for (const auto& l : net.lines) out += l->host + ' ';
@@ -66,13 +60,20 @@ class redis_cluster_topology : public testing::Test {
         net.reply(n, ":1\r\n");
     }
   }
-  // A node answers all that it is asked.
-  void answer(const std::string& host, const std::string& bytes) {
+  // A node answers all that it is asked. Returns the number of its answers.
+  std::size_t answer(const std::string& host, const std::string& bytes) {
+    std::size_t out = 0;
     greet(host);
-    for (const std::size_t n : lines_to(host))
-      if (net.received(n).find("CLUSTER NODES") != std::string::npos) net.reply(n, bytes);
+    for (const std::size_t n : lines_to(host)) {
+      if (net.received(n).find("CLUSTER NODES") == std::string::npos) continue;
+      net.reply(n, bytes);
+      ++out;
+    }
+    return out;
   }
-  void tell(const std::string& host, const std::string& nodes) { answer(host, bulk(nodes)); }
+  std::size_t tell(const std::string& host, const std::string& nodes) {
+    return answer(host, bulk(nodes));
+  }
   void report_to_all(const std::string& nodes) {
     for (const char* host : {"n1", "n2", "n3", "n4", "m1", "m2"}) tell(host, nodes);
   }
@@ -153,13 +154,9 @@ TEST_F(redis_cluster_topology, one_node_is_asked_now_and_then_while_a_lock_is_in
     pass(250ms);
     std::size_t at_once = 0;
     for (const char* host : {"n1", "n2", "n3", "n4", "m1", "m2"}) {
-      greet(host);
-      for (const std::size_t n : lines_to(host)) {
-        if (net.received(n).find("CLUSTER NODES") == std::string::npos) continue;
-        net.reply(n, bulk(two_masters));
-        asked.insert(host);
-        ++at_once;
-      }
+      const std::size_t answers = tell(host, two_masters);
+      if (answers > 0) asked.insert(host);
+      at_once += answers;
     }
     EXPECT_LE(at_once, 1u);
   }

@@ -38,14 +38,7 @@ class some_sentinels : public testing::Test {
     }
     return s;
   }
-  // The open connections to a host, in the order of opening.
-  std::vector<std::size_t> lines_to(const std::string& host) const {
-    std::vector<std::size_t> out;
-    for (std::size_t n = 0; n < net.lines.size(); ++n)
-      if (net.lines[n]->host == host && !net.lines[n]->is_aborted && net.lines[n]->events)
-        out.push_back(n);
-    return out;
-  }
+  std::vector<std::size_t> lines_to(const std::string& host) const { return net.lines_to(host); }
   void pass(base::duration d = 0ms) { net.time.advance(d); }
 
   // Answers what a sentinel is asked.

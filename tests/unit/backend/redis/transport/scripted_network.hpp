@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ class scripted_network final : public base::environment {
     base::stream_events* events = nullptr;
     std::string host, written;
     bool is_aborted = false;
+    bool is_over() const noexcept { return is_aborted || !events; }
   };
 
   base::time_point now() noexcept override { return time.now(); }
@@ -43,6 +45,13 @@ class scripted_network final : public base::environment {
   std::string received(std::size_t n) {
     flush();
     return commands_in(std::exchange(lines.at(n)->written, {}));
+  }
+  // The open connections to a host, in the order of opening.
+  std::vector<std::size_t> lines_to(std::string_view host) const {
+    std::vector<std::size_t> out;
+    for (std::size_t n = 0; n < lines.size(); ++n)
+      if (lines[n]->host == host && !lines[n]->is_over()) out.push_back(n);
+    return out;
   }
   void flush() {
     for (base::loop_user* u : std::vector(users)) u->flush();

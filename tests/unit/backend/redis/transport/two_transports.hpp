@@ -156,6 +156,10 @@ class two_transports : public testing::Test {
     const std::lock_guard guard(reactor.mutex());
     return one.is_ready(what);
   }
+  bool agrees() {
+    const std::lock_guard guard(reactor.mutex());
+    return one.lanes_agree();
+  }
   void have_both() {
     open(one);
     open(two);

@@ -1,5 +1,6 @@
 // Clients of a Redlock whose three servers are the simulator's models: "model", "second", "third".
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -48,6 +49,11 @@ struct three_servers : on_model {
     std::size_t out = 0;
     for (sim::model_redis* const s : all) out += number_at(*s) >= number;
     return out;
+  }
+
+  std::size_t servers_with(std::string_view key) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](auto* s) { return bool(s->string_at(key)); }));
   }
 
   static constexpr std::string_view record = "holdfast:redlock";
