@@ -50,15 +50,17 @@ function(holdfast_quick_to_compile target testkit)
 endfunction()
 
 # `ninja` leaves out what is built for the sanitizers, which bounds the time of ./dev test, and
-# `ninja sanitized_programs` builds it for ./dev test --full.
-add_custom_target(sanitized_programs)
+# `ninja asan_programs tsan_programs` builds it for ./dev test --full.
+foreach(sanitizer IN LISTS holdfast_sanitizers)
+  add_custom_target(${sanitizer}_programs)
+endforeach()
 function(holdfast_only_in_full_suite target sanitizer)
   foreach(part ${target} testkit_${sanitizer}_headers testkit_${sanitizer} holdfast_${sanitizer})
     if(TARGET ${part})
       set_target_properties(${part} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
   endforeach()
-  add_dependencies(sanitized_programs ${target})
+  add_dependencies(${sanitizer}_programs ${target})
 endfunction()
 
 # holdfast_test_program(<target> <testkit flavour> <glob>...)

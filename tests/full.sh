@@ -2,9 +2,23 @@
 # For ./dev: the parts of `./dev test --full`, and the sum of their results. Expects $root, say,
 # need, and the suites of ./dev test.
 
-other_servers=(redis-6.2 valkey-9 zookeeper-3.9)
-newer_compilers=(g++-14 clang++-19 clang++-22)
-other_processors=(aarch64 s390x)
+# What tests again what the suite has tested: about how many hundredths of the suite's time it takes,
+# its name, and its command.
+sanitizers=(
+  '30 asan sanitized asan'
+  '40 tsan sanitized tsan'
+)
+repeats=(
+  '25 redis-6.2 on_other_server redis-6.2'
+  '25 clang clang_suite'
+  '15 aarch64 on_other_processor aarch64'
+  '15 zookeeper-3.9 on_other_server zookeeper-3.9'
+  '20 g++-14 on_debian_13 g++-14'
+  '10 clang++-19 on_debian_13 clang++-19'
+  '25 valkey-9 on_other_server valkey-9'
+  '15 s390x on_other_processor s390x'
+  '10 clang++-22 on_debian_13 clang++-22'
+)
 
 # part NAME COMMAND...: adds what COMMAND reports in its last line, "N passed, N failed", and the
 # tests that it names as "failed: TEST", with the lines below them that begin with "  |". A command
@@ -31,6 +45,8 @@ part() {
   all_failed=$((all_failed + failed))
   echo "== $name: $((SECONDS - began)) s"
 }
+
+sanitized() { whole_suite "$1_programs" -L "^$1$"; }
 
 # on_other_server SERVER: the tests of what is asked of a server, without the longest, on another
 # version. An older one runs the scripts of all layouts; on a newer one, one layout stands for those
@@ -63,23 +79,46 @@ on_other_processor() {
   "$root/tests/suite" "$root/build/$processor" -L '^emulated$' --repeat until-pass:2
 }
 
+on_debian_13() { "$root/tests/debian-13.sh" "$1"; }
+
+# repeat SHARE NAME COMMAND...: a part that is left out, as `full` then reports, if its share of the
+# suite's time is more than what is left of FULL_SECONDS. Without that variable nothing is left out.
+repeat() {
+  local expected=$((suite_seconds * $1 / 100)) name=$2 left
+  shift 2
+  if [[ -n ${FULL_SECONDS-} ]]; then
+    left=$((FULL_SECONDS > SECONDS ? FULL_SECONDS - SECONDS : 0))
+    if ((left < expected)); then
+      left_out+=("skipped: $name: it takes about $expected s, and $left s are left")
+      return
+    fi
+  fi
+  part "$name" "$@"
+}
+
+# in_turn FIRST WHAT...: repeats each, beginning with another one in each commit, so that a slow
+# machine does not always leave out the same ones.
+in_turn() {
+  local first=$1 i words
+  shift
+  for ((i = 0; i < $#; ++i)); do
+    read -ra words <<<"${@:(first + i) % $# + 1:1}"
+    repeat "${words[@]}"
+  done
+}
+
 # full: prints the sum alone in the last line; exit 1 if anything failed.
 full() {
   local -x HOLDFAST_FULL_SUITE=1
-  local all_passed=0 all_failed=0 failures=() server compiler processor
+  local all_passed=0 all_failed=0 failures=() left_out=() suite_seconds=$SECONDS commits
   (need servers) || say "continuing without the packages that fetch servers and conan"
-  part suite whole_suite
-  for server in "${other_servers[@]}"; do
-    part "on $server" on_other_server "$server"
-  done
-  part clang clang_suite
-  for compiler in "${newer_compilers[@]}"; do
-    part "$compiler in Debian 13" "$root/tests/debian-13.sh" "$compiler"
-  done
+  part suite whole_suite '' -LE '^(asan|tsan)$'
+  suite_seconds=$((SECONDS - suite_seconds))
   (need cross) || say "continuing without the packages that build for other processors"
-  for processor in "${other_processors[@]}"; do
-    part "on $processor" on_other_processor "$processor"
-  done
+  commits=$(git -C "$root" rev-list --count HEAD || echo 0)
+  in_turn "$commits" "${sanitizers[@]}"
+  in_turn "$commits" "${repeats[@]}"
+  ((${#left_out[@]} == 0)) || printf '%s\n' "${left_out[@]}"
   ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}"
   echo "$all_passed passed, $all_failed failed"
   ((all_failed == 0))

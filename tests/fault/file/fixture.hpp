@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -142,8 +143,9 @@ class other_process {
 // it hears a line.
 other_process::part hold(const std::string& url, const seam::acquire_request&);
 
-// Until `so` is true, at most half a minute; whether it came true.
-bool eventually(const std::function<bool()>& so);
+// Until `so` is true, at most as long as that; whether it came true.
+bool eventually(const std::function<bool()>& so,
+                std::chrono::seconds within = std::chrono::seconds{30});
 
 std::vector<holder> inspect(seam::lock_store&, std::string_view prefix = {});
 base::failure break_lock(seam::lock_store&, std::string_view name);

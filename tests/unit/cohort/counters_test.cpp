@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <latch>
+#include <thread>
+#include <vector>
+
 namespace holdfast::cohort {
 namespace {
 
@@ -82,6 +86,23 @@ TEST(cohort_counters, keep_each_figure_for_itself) {
   EXPECT_EQ(m.renewals_confirmed, 7u);
   EXPECT_EQ(m.doubts, 8u);
   EXPECT_EQ(m.losses, 9u);
+}
+
+// More threads at once than have a page of their own.
+TEST(cohort_counters, add_up_what_many_threads_count) {
+  constexpr int threads = 100, times = 1000;
+  counters all;
+  {
+    std::vector<std::jthread> counting;
+    std::latch begun(threads);
+    for (int i = 0; i < threads; ++i)
+      counting.emplace_back([&] {
+        all.count(counters::grants);
+        begun.arrive_and_wait();
+        for (int k = 1; k < times; ++k) all.count(counters::grants);
+      });
+  }
+  EXPECT_EQ(all.read().grants, std::uint64_t{threads} * times);
 }
 
 }  // namespace

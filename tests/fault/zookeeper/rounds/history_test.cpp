@@ -24,7 +24,7 @@ struct two_clients {
   explicit two_clients(const std::string& part) : root('/' + part) {
     raw.open();
     EXPECT_EQ(raw.create(root).code, error::ok);
-    const std::string options = root + "?session-timeout=4s";
+    const std::string options = root + "?session-timeout=20s";
     first = client::open(shared_server().url() + options);
     second = client::open(at_port(proxy.port(), options));
   }

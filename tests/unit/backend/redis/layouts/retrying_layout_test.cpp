@@ -43,6 +43,17 @@ TEST_F(redis_lua, acquires_renews_and_releases) {
   EXPECT_EQ(stored(), nobody);
 }
 
+TEST_F(redis_lua, an_owner_is_drawn_anew_in_both_halves_for_each_attempt) {
+  std::vector<std::string> owners;
+  for (int i = 0; i < 2; ++i) {
+    const lease held = mutex(c, "job").acquire();
+    owners.push_back(stored());
+  }
+  constexpr std::size_t begin = std::string_view("$36\r\nhfl:").size(), half = 16;
+  for (const std::size_t at : {begin, begin + half})
+    EXPECT_NE(owners[0].substr(at, half), owners[1].substr(at, half));
+}
+
 TEST_F(redis_lua, excludes_others_also_of_another_layout) {
   const client theirs = other(), of_string = world.open();
   mutex m(c, "job"), n(theirs, "job"), s(of_string, "job");

@@ -82,6 +82,14 @@ TEST_F(redis_slot_map, a_slot_goes_where_its_own_master_says_once_that_one_claim
   EXPECT_EQ(master_of(map, 6), "a");
 }
 
+TEST_F(redis_slot_map, a_slot_that_has_arrived_is_believed_of_a_higher_epoch_again) {
+  map.mark_moved(5, "b:6379");
+  map.learn({a_master("b", 0, {{5, 5}})});
+  EXPECT_TRUE(map.learn({a_master("a", 7, {{0, 99}})}));
+  EXPECT_FALSE(map.learn({a_master("b", 0, {{5, 5}})}));
+  EXPECT_EQ(master_of(map, 5), "a");
+}
+
 TEST_F(redis_slot_map, a_slot_that_has_moved_goes_nowhere_else) {
   map.mark_moved(5, "b:6379");
   map.learn({a_master("former", 0, {{0, 99}})});

@@ -113,7 +113,7 @@ TEST_F(redis_getset_codec, a_renewal_writes_a_newer_stamp_over_its_own_alone) {
   std::vector<lock_request> all;
   for (const std::string_view k : {"job.lock", "other.lock", "none.lock", "late.lock"})
     all.push_back({.key = k, .owner = now_stamp, .ttl = 10s, .wall = on.now});
-  all.back().renewed = std::chrono::milliseconds{1'700'000'000'001};
+  all[1].renewed = all.back().renewed = std::chrono::milliseconds{1'700'000'000'001};
   const auto replies = on.renew(all);
   EXPECT_EQ(replies[0].what, verdict::done);
   EXPECT_EQ(replies[1].what, verdict::not_owner);
