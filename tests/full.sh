@@ -2,8 +2,8 @@
 # For ./dev: the parts of `./dev test --full`, and the sum of their results. Expects $root, say,
 # need, and the suites of ./dev test.
 
-# What tests again what the suite has tested: about how many hundredths of the suite's time it takes,
-# its name, and its command.
+# What tests again what the suite has tested: about how many hundredths of the suite's time it
+# takes, its name, and its command.
 sanitizers=(
   '30 asan sanitized asan'
   '40 tsan sanitized tsan'

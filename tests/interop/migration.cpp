@@ -40,7 +40,7 @@ void migration::run() const {
   const auto counter_in_java =
       start({"java", "-XX:TieredStopAtLevel=1", "-cp", class_path, java.string()}, java_url,
             "java");
-  EXPECT_TRUE(file_test::eventually([&] { return folder.read("number") != "0"; }, 100s))
+  EXPECT_TRUE(file_test::eventually([&] { return folder.read("number") != "0"; }))
       << folder.read("java");
   const auto cpp = start({cpp_program}, cpp_url, "cpp");
   EXPECT_EQ(counter_in_java->wait(100s), 0) << folder.read("java");

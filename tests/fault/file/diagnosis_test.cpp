@@ -96,6 +96,16 @@ TEST(file_examination, of_little_space_and_of_none) {
   ::umount2(at.c_str(), MNT_DETACH);
 }
 
+TEST(file_examination, of_few_inodes) {
+  const lock_folder folder;
+  const auto at = folder.file("disk");
+  fs::create_directory(at);
+  if (::mount("none", at.c_str(), "tmpfs", 0, "nr_inodes=50,mode=0700") != 0)
+    GTEST_SKIP() << "skipped: only root may mount a file system";
+  EXPECT_EQ(found(client::open(url_of(at)), "space").grade, grade::warn);
+  ::umount2(at.c_str(), MNT_DETACH);
+}
+
 TEST(memory_examination, finds_nothing_to_examine) {
   const auto all = client::open("memory:").diagnose();
   ASSERT_EQ(all.size(), 1u);

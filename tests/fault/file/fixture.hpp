@@ -145,7 +145,7 @@ other_process::part hold(const std::string& url, const seam::acquire_request&);
 
 // Until `so` is true, at most as long as that; whether it came true.
 bool eventually(const std::function<bool()>& so,
-                std::chrono::seconds within = std::chrono::seconds{30});
+                std::chrono::seconds within = std::chrono::seconds{100});
 
 std::vector<holder> inspect(seam::lock_store&, std::string_view prefix = {});
 base::failure break_lock(seam::lock_store&, std::string_view name);

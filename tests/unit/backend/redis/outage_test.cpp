@@ -63,5 +63,16 @@ TEST(redis_outage, ends_an_extension_after_the_op_timeout) {
   expect_unknown_after_op_timeout([](lease& held, std::error_code& ec) { held.extend(1min, ec); });
 }
 
+// Its numbers begin above those of before, which has to be written first.
+TEST(redis_outage, a_lock_that_a_full_disk_kept_from_its_number_is_granted_once_there_is_room) {
+  on_model world;
+  world.model.set_disk_full(true);
+  const client c = world.open();
+  const base::time_point begun = world.now();
+  world.at(3s, [&] { world.model.set_disk_full(false); });
+  EXPECT_TRUE(c.mutex("job").try_acquire_for(1min));
+  EXPECT_LE(world.now() - begun, 10s);
+}
+
 }  // namespace
 }  // namespace holdfast::redis

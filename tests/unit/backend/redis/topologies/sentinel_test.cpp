@@ -85,6 +85,21 @@ TEST_F(redis_sentinel, an_older_configuration_does_not_lead_away_from_an_heir) {
   EXPECT_TRUE(is_open());
 }
 
+TEST_F(redis_sentinel, an_heir_that_was_demoted_keeps_nobody_from_the_master_that_they_name) {
+  be_at("a", {"b"});
+  net.close(lines_to("a").back());
+  pass(200ms);
+  greet("b", "master", "hb", "ha");
+  greet("b", "master", "hb", "ha");
+  ASSERT_EQ(server(), "hb");
+  net.close(lines_to("b").back());
+  pass(200ms);
+  greet("b", "slave", "hz");
+  for (const std::string& s : all) answer(s, "a", 0);
+  greet_until_open("a", "hz");
+  EXPECT_TRUE(is_open());
+}
+
 TEST_F(redis_sentinel, an_heir_is_looked_for_before_an_empty_master_is_joined) {
   be_at("a", {"b"});
   net.close(lines_to("a").back());
@@ -121,6 +136,15 @@ TEST_F(redis_sentinel, reported_sentinels_are_queried_while_there_are_fewer_than
   for (const std::string& s : in_url) answer(s, "a");
   const auto is_queried = [&](const std::string& s) { return !lines_to(s).empty(); };
   EXPECT_EQ(std::ranges::count_if(all, is_queried), 32);
+}
+
+TEST_F(redis_sentinel, reported_sentinels_are_queried_once_those_of_the_url_have_been_tried) {
+  const std::vector<std::string> in_url = all;
+  all.push_back("s4");
+  answer(in_url.front(), "a");
+  EXPECT_TRUE(lines_to("s4").empty());
+  for (const std::string& s : in_url) answer(s, "a");
+  EXPECT_FALSE(lines_to("s4").empty());
 }
 
 TEST_F(redis_sentinel, an_address_is_translated_by_the_map) {

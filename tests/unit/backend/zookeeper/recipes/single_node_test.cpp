@@ -54,7 +54,8 @@ TEST(zookeeper_single_node_recipe, a_create_whose_reply_is_lost_is_looked_for) {
                             {"acquire cut busy on_end", "create"},
                             {"acquire cut gone", "create"},
                             {"acquire cut cut", "find"},
-                            {"acquire busy cut", "nothing"}});
+                            {"acquire busy cut", "nothing"},
+                            {"acquire busy on_end cut", "find"}});
 }
 
 TEST(zookeeper_single_node_recipe, a_holder_whose_node_ends_has_lost_the_lock) {
@@ -92,6 +93,7 @@ TEST(zookeeper_single_node_recipe, a_wait_that_ends_removes_what_it_may_have_mad
                             {"acquire cancel gone", "ended"},
                             {"acquire cut cancel", "remove wake:1000"},
                             {"acquire busy cancel", "ended"},
+                            {"acquire busy on_end cancel", "remove wake:1000"},
                             {"acquire give_up", because("orphan refused", errc::closed)},
                             {"acquire busy session_lost", "owner create"}});
 }

@@ -109,18 +109,6 @@ TEST(redlock_layout, an_attempt_that_was_withdrawn_asks_no_more_servers) {
   EXPECT_EQ(w.servers_with("x"), 0u);
 }
 
-TEST(redlock_layout, an_attempt_that_few_servers_answer_ends_with_the_node_timeout) {
-  three_servers w;
-  client c = w.open("node-timeout=300ms");
-  w.stopped = {&w.second, &w.third};
-  const auto began = w.now();
-  std::error_code ec;
-  EXPECT_FALSE(c.mutex("x").try_acquire(ec));
-  EXPECT_EQ(ec, errc::no_quorum);
-  EXPECT_EQ(w.now() - began, 300ms);
-  w.stopped.clear();
-}
-
 // The first attempt after the message asks all servers at once, those after it begin at one.
 TEST(redlock_layout, an_attempt_that_only_the_first_server_answers_is_given_up) {
   three_servers w;

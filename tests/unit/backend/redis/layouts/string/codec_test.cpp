@@ -284,5 +284,15 @@ TEST_F(redis_codec, a_resolved_try_lock_is_granted_anew_or_was_not_executed) {
   EXPECT_EQ(resolved("*4\r\n:0\r\n:0\r\n:1800\r\n:0\r\n").to_claim.what, verdict::busy);
 }
 
+TEST_F(redis_codec, a_queue_that_exists_has_others_who_wait) {
+  const auto check = [](std::string_view bytes) {
+    return read_as(bytes, [](const value& v) { return read_waiters(v, {}); });
+  };
+  EXPECT_TRUE(check(":1\r\n").others);
+  EXPECT_FALSE(check(":0\r\n").others);
+  EXPECT_EQ(check(":0\r\n").what, verdict::done);
+  EXPECT_EQ(check("-LOADING\r\n").what, verdict::not_now);
+}
+
 }  // namespace
 }  // namespace holdfast::redis
