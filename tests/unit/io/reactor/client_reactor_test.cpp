@@ -191,6 +191,12 @@ TEST_F(io_client_reactor, says_why_no_loop_can_be_made) {
   EXPECT_EQ(user.why.code, errc::unavailable);
   EXPECT_NE(user.why.text.find("ulimit"), std::string::npos) << user.why.text;
   EXPECT_EQ(net.streams.size(), 0u);
+  failure of_a_library;
+  {
+    const std::lock_guard guard(reactor.mutex());
+    EXPECT_FALSE(reactor.start(driven_by::thread, of_a_library));
+  }
+  EXPECT_EQ(of_a_library.text, user.why.text);
   net.has_threads = true;
   EXPECT_TRUE(user.connect(driven_by::thread));
 }

@@ -92,6 +92,11 @@ TEST_F(redis_getset_codec, a_release_reads_its_stamp_and_deletes_in_two_commands
     EXPECT_EQ(step(what, 0, "1700000000001").what, verdict::not_owner);
     EXPECT_EQ(step(what, 0, now_stamp).what, verdict::next_step);
   }
+  lock_request renewed{.key = key, .owner = "1700000000001", .ttl = 10s, .wall = on.now};
+  renewed.renewed = 1'700'000'000'002ms;
+  EXPECT_EQ(on.ask(operation::release, renewed).what, verdict::not_owner) << "neither stamp";
+  renewed.renewed = 1'700'000'000'000ms;
+  EXPECT_EQ(on.ask(operation::release, renewed).what, verdict::next_step);
   put("1700000000005");
   EXPECT_EQ(step(operation::release, 1, now_stamp).what, verdict::done) << "known failure";
   EXPECT_EQ(stored(), "$-1\r\n");
