@@ -144,6 +144,17 @@ TEST_F(redis_recipe, each_waiter_checks_after_the_one_before_it) {
   EXPECT_LE(before, now + 4s);
 }
 
+TEST_F(redis_recipe, the_next_waiter_checks_a_foreign_holder_after_pauses_that_grow) {
+  queue();
+  for (const auto pause : {5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 250ms, 250ms}) {
+    steps.on_wake(now, rules);
+    reply r = answer(operation::lock_or_queue, verdict::queued);
+    r.foreign = true;
+    r.rest = 1h;
+    EXPECT_EQ(steps.on(r, now, rules).wake, now + pause);
+  }
+}
+
 TEST_F(redis_recipe,
        a_waiter_that_is_not_next_checks_though_the_holder_has_a_longer_lease_or_none) {
   for (const auto rest : {base::duration(1h), base::duration::max()})
