@@ -15,7 +15,6 @@ namespace {
 
 std::uint32_t epoll_bits_of(readiness r) noexcept {
   std::uint32_t out = 0;
-  if (r == readiness::none) out |= EPOLLONESHOT;
   if (has(r, readiness::readable)) out |= EPOLLIN | EPOLLRDHUP;
   if (has(r, readiness::writable)) out |= EPOLLOUT;
   return out;
@@ -61,13 +60,15 @@ void watched_descriptor::set(readiness r) noexcept {
   const lock l(mutex_);
   if (!events_ || r == wanted_ || !is_of_this_process()) return;
   wanted_ = r;
-  if (r != readiness::none) register_events(r);
+  if (r == readiness::none) return;
+  register_events(r);
+  if (std::exchange(is_paused_, false) && !is_closed_)
+    network_.post([self = shared_from_this()] { self->await(); });
 }
 
-// While nothing is wanted, what was registered stays until it is found: the library is at work then
-// and may close the descriptor, and in most cases the same events are wanted again before that. A
-// descriptor that the library has closed is no longer in the epoll instance, and none of this finds
-// another file.
+// While nothing is wanted, what was registered stays: the library is at work then and may close the
+// descriptor, and in most cases the same events are wanted again. What is found meanwhile pauses
+// the wait of the loop, which touches no descriptor that may be a stranger's by now.
 bool watched_descriptor::register_events(readiness r) noexcept {
   if (r == registered_) return true;
   epoll_event wanted{};
@@ -94,6 +95,8 @@ void watched_descriptor::on_wait() {
   {
     const lock l(mutex_);
     if (!events_ || is_closed_) return;
+    is_paused_ = wanted_ == readiness::none;
+    if (is_paused_) return;
     ready = found();
     if (ready != readiness::none) {
       user = events_;
@@ -111,14 +114,12 @@ void watched_descriptor::on_wait() {
 
 // Where one kind of event is wanted, the kernel is not asked which came. Another thread may have
 // handled the event meanwhile, which could also happen after an answer of the kernel.
-readiness watched_descriptor::found() noexcept {
-  if (wanted_ != readiness::both && wanted_ != readiness::none) return wanted_;
-  // An error and the peer's end are reported even while nothing is wanted, but only once.
-  if (wanted_ == readiness::none) register_events(readiness::none);
+readiness watched_descriptor::found() const noexcept {
+  if (wanted_ != readiness::both) return wanted_;
   epoll_event event{};
   if (::epoll_wait(epoll_, &event, 1, 0) != 1) return readiness::none;
   // An error and the peer's end are found by whatever the library does next.
-  if (wanted_ == readiness::none || (event.events & (EPOLLERR | EPOLLHUP))) return wanted_;
+  if (event.events & (EPOLLERR | EPOLLHUP)) return wanted_;
   readiness out = readiness::none;
   if (event.events & (EPOLLIN | EPOLLRDHUP)) out = out | readiness::readable;
   if (event.events & EPOLLOUT) out = out | readiness::writable;

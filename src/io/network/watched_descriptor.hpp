@@ -37,7 +37,7 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
 
   void await();
   void on_wait();
-  base::readiness found() noexcept;
+  base::readiness found() const noexcept;
   bool register_events(base::readiness) noexcept;  // false: errno tells why
   void close() noexcept;
   bool is_of_this_process() const noexcept { return mark_ == fork_mark(); }
@@ -55,6 +55,7 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   base::readiness wanted_ = base::readiness::none;
   std::optional<base::readiness> registered_;  // with epoll; {}: not yet
   bool is_closed_ = false;
+  bool is_paused_ = false;   // until something is wanted again, the loop does not wait
   std::thread::id handler_;  // the thread that is inside on_ready()
   std::condition_variable handler_left_;
 };
