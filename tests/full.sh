@@ -3,21 +3,18 @@
 # need, and the suites of ./dev test.
 
 # What tests again what the suite has tested: about how many hundredths of the suite's time it
-# takes, its name, and its command.
-sanitizers=(
-  '30 asan sanitized asan'
-  '40 tsan sanitized tsan'
-)
+# takes, and its command, whose last word names it.
+sanitizers=('30 sanitized asan' '40 sanitized tsan')
 repeats=(
-  '25 redis-6.2 on_other_server redis-6.2'
-  '25 clang clang_suite'
-  '15 aarch64 on_other_processor aarch64'
-  '15 zookeeper-3.9 on_other_server zookeeper-3.9'
-  '20 g++-14 on_debian_13 g++-14'
-  '10 clang++-19 on_debian_13 clang++-19'
-  '25 valkey-9 on_other_server valkey-9'
-  '15 s390x on_other_processor s390x'
-  '10 clang++-22 on_debian_13 clang++-22'
+  '25 on_other_server redis-6.2'
+  '25 clang_suite'
+  '15 on_other_processor aarch64'
+  '15 on_other_server zookeeper-3.9'
+  '20 on_debian_13 g++-14'
+  '10 on_debian_13 clang++-19'
+  '25 on_other_server valkey-9'
+  '15 on_other_processor s390x'
+  '10 on_debian_13 clang++-22'
 )
 
 # part NAME COMMAND...: adds what COMMAND reports in its last line, "N passed, N failed", and the
@@ -81,11 +78,11 @@ on_other_processor() {
 
 on_debian_13() { "$root/tests/debian-13.sh" "$1"; }
 
-# repeat SHARE NAME COMMAND...: a part that is left out, as `full` then reports, if its share of the
+# repeat SHARE COMMAND...: a part that is left out, as `full` then reports, if its share of the
 # suite's time is more than what is left of FULL_SECONDS. Without that variable nothing is left out.
 repeat() {
-  local expected=$((suite_seconds * $1 / 100)) name=$2 left
-  shift 2
+  local expected=$((suite_seconds * $1 / 100)) name=${!#} left
+  shift
   if [[ -n ${FULL_SECONDS-} ]]; then
     left=$((FULL_SECONDS > SECONDS ? FULL_SECONDS - SECONDS : 0))
     if ((left < expected)); then
@@ -96,13 +93,13 @@ repeat() {
   part "$name" "$@"
 }
 
-# in_turn FIRST WHAT...: repeats each, beginning with another one in each commit, so that a slow
-# machine does not always leave out the same ones.
+# in_turn WHAT...: repeats each, beginning with another one in each commit, so that a slow machine
+# does not always leave out the same ones.
 in_turn() {
-  local first=$1 i words
-  shift
-  for ((i = 0; i < $#; ++i)); do
-    read -ra words <<<"${@:(first + i) % $# + 1:1}"
+  local first what words
+  first=$(($(git -C "$root" rev-list --count HEAD || echo 0) % $#))
+  for what in "${@:first + 1}" "${@:1:first}"; do
+    read -ra words <<<"$what"
     repeat "${words[@]}"
   done
 }
@@ -110,14 +107,13 @@ in_turn() {
 # full: prints the sum alone in the last line; exit 1 if anything failed.
 full() {
   local -x HOLDFAST_FULL_SUITE=1
-  local all_passed=0 all_failed=0 failures=() left_out=() suite_seconds=$SECONDS commits
+  local all_passed=0 all_failed=0 failures=() left_out=() suite_seconds=$SECONDS
   (need servers) || say "continuing without the packages that fetch servers and conan"
   part suite whole_suite '' -LE '^(asan|tsan)$'
   suite_seconds=$((SECONDS - suite_seconds))
   (need cross) || say "continuing without the packages that build for other processors"
-  commits=$(git -C "$root" rev-list --count HEAD || echo 0)
-  in_turn "$commits" "${sanitizers[@]}"
-  in_turn "$commits" "${repeats[@]}"
+  in_turn "${sanitizers[@]}"
+  in_turn "${repeats[@]}"
   ((${#left_out[@]} == 0)) || printf '%s\n' "${left_out[@]}"
   ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}"
   echo "$all_passed passed, $all_failed failed"

@@ -56,6 +56,9 @@ void watched_descriptor::start(readiness r) {
   network_.post([self = shared_from_this()] { self->await(); });
 }
 
+// While nothing is wanted, what was registered stays: the library is at work then and may close the
+// descriptor, and in most cases the same events are wanted again. What is found meanwhile pauses
+// the wait of the loop, which touches no descriptor that may be a stranger's by now.
 void watched_descriptor::set(readiness r) noexcept {
   const lock l(mutex_);
   if (!events_ || r == wanted_ || !is_of_this_process()) return;
@@ -66,9 +69,6 @@ void watched_descriptor::set(readiness r) noexcept {
     network_.post([self = shared_from_this()] { self->await(); });
 }
 
-// While nothing is wanted, what was registered stays: the library is at work then and may close the
-// descriptor, and in most cases the same events are wanted again. What is found meanwhile pauses
-// the wait of the loop, which touches no descriptor that may be a stranger's by now.
 bool watched_descriptor::register_events(readiness r) noexcept {
   if (r == registered_) return true;
   epoll_event wanted{};

@@ -2,13 +2,11 @@
 // user may.
 #include <holdfast/holdfast.hpp>
 
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "tests/fault/file/fixture.hpp"
+#include "tests/fault/file/small_disk.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -71,39 +69,29 @@ TEST(file_examination, of_a_directory_above_that_others_may_write) {
 TEST(file_examination, of_a_small_file_system_that_holdfast_is_not_tried_on) {
   const lock_folder folder;
   const auto at = folder.file("disk");
-  fs::create_directory(at);
-  if (::mount("none", at.c_str(), "ramfs", 0, "mode=0700") != 0)
-    GTEST_SKIP() << "skipped: only root may mount a file system";
+  const small_disk disk(at, "ramfs", "mode=0700");
+  if (!disk) GTEST_SKIP() << "skipped: only root may mount a file system";
   EXPECT_EQ(found(client::open(url_of(at)), "filesystem").grade, grade::warn);
-  ::umount2(at.c_str(), MNT_DETACH);
 }
 
 TEST(file_examination, of_little_space_and_of_none) {
   const lock_folder folder;
   const auto at = folder.file("disk");
-  fs::create_directory(at);
-  if (::mount("none", at.c_str(), "tmpfs", 0, "size=64k,mode=0700") != 0)
-    GTEST_SKIP() << "skipped: only root may mount a file system";
-  {
-    const auto c = client::open(url_of(at));
-    EXPECT_EQ(found(c, "filesystem").grade, grade::good);
-    EXPECT_EQ(found(c, "space").grade, grade::warn);
-    std::ofstream filler(at / "filler", std::ios::binary);
-    const std::string block(4096, '#');
-    while (filler.write(block.data(), 4096).flush()) {}
-    EXPECT_EQ(found(c, "space").grade, grade::bad);
-  }
-  ::umount2(at.c_str(), MNT_DETACH);
+  small_disk disk(at);
+  if (!disk) GTEST_SKIP() << "skipped: only root may mount a file system";
+  const auto c = client::open(url_of(at));
+  EXPECT_EQ(found(c, "filesystem").grade, grade::good);
+  EXPECT_EQ(found(c, "space").grade, grade::warn);
+  disk.fill();
+  EXPECT_EQ(found(c, "space").grade, grade::bad);
 }
 
 TEST(file_examination, of_few_inodes) {
   const lock_folder folder;
   const auto at = folder.file("disk");
-  fs::create_directory(at);
-  if (::mount("none", at.c_str(), "tmpfs", 0, "nr_inodes=50,mode=0700") != 0)
-    GTEST_SKIP() << "skipped: only root may mount a file system";
+  const small_disk disk(at, "tmpfs", "nr_inodes=50,mode=0700");
+  if (!disk) GTEST_SKIP() << "skipped: only root may mount a file system";
   EXPECT_EQ(found(client::open(url_of(at)), "space").grade, grade::warn);
-  ::umount2(at.c_str(), MNT_DETACH);
 }
 
 TEST(memory_examination, finds_nothing_to_examine) {

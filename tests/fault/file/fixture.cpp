@@ -172,8 +172,8 @@ other_process::part hold(const std::string& url, const seam::acquire_request& ho
   };
 }
 
-bool eventually(const std::function<bool()>& so, std::chrono::seconds within) {
-  const auto until = std::chrono::steady_clock::now() + within;
+bool eventually(const std::function<bool()>& so) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{100};
   while (!so()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds{1});

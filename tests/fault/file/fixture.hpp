@@ -2,7 +2,6 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -143,9 +142,8 @@ class other_process {
 // it hears a line.
 other_process::part hold(const std::string& url, const seam::acquire_request&);
 
-// Until `so` is true, at most as long as that; whether it came true.
-bool eventually(const std::function<bool()>& so,
-                std::chrono::seconds within = std::chrono::seconds{100});
+// Until `so` is true, at most 100 seconds; whether it came true.
+bool eventually(const std::function<bool()>& so);
 
 std::vector<holder> inspect(seam::lock_store&, std::string_view prefix = {});
 base::failure break_lock(seam::lock_store&, std::string_view name);

@@ -2,13 +2,13 @@
 #include <holdfast/holdfast.hpp>
 
 #include <fcntl.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "tests/fault/file/fixture.hpp"
+#include "tests/fault/file/small_disk.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -17,32 +17,6 @@ using kind = answer::kind;
 namespace fs = std::filesystem;
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
-
-// A small file system of its own; nothing where this user may mount none.
-class small_disk {
- public:
-  explicit small_disk(const fs::path& at) : at_(at) {
-    fs::create_directory(at);
-    mounted_ = ::mount("none", at.c_str(), "tmpfs", 0, "size=64k,mode=0700") == 0;
-  }
-  ~small_disk() {
-    if (mounted_) ::umount2(at_.c_str(), MNT_DETACH);
-  }
-  explicit operator bool() const noexcept { return mounted_; }
-  void make_read_only() {
-    EXPECT_EQ(::mount("none", at_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, ""), 0);
-  }
-  void fill() {
-    std::ofstream out(at_ / "filler", std::ios::binary);
-    const std::string block(4096, '#');
-    while (out.write(block.data(), 4096).flush()) {}
-  }
-  void make_room() { fs::remove(at_ / "filler"); }
-
- private:
-  fs::path at_;
-  bool mounted_ = false;
-};
 
 TEST(file_places, a_full_disk_refuses_and_loses_nothing) {
   const lock_folder folder;
