@@ -327,6 +327,15 @@ TEST_F(a_renewing_cohort, takes_a_doubt_back_with_a_confirmation_of_the_same_dea
   leave(a);
 }
 
+TEST_F(a_renewing_cohort, has_lost_a_lease_that_is_doubted_at_its_end) {
+  caller a(30s);
+  enter(a);
+  claim_record* const claim = granted_claim();
+  machine.on_doubtful(*claim, claim->grant.deadline());
+  EXPECT_EQ(a.granted->now.load(), turn::fate::ran_out);
+  leave(a);
+}
+
 TEST_F(a_renewing_cohort, forgets_a_doubt_with_its_grant) {
   caller a, b;
   enter(a);

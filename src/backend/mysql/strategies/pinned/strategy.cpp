@@ -184,7 +184,6 @@ void strategy::after_step(claim& c, time_point now) {
     if (c.connection) give_back_connection(c, now);
     c.queued = operation::none;
     c.obstacle.reset();
-    c.dead_id = c.owner_id = 0;
     c.is_doubt_reported = c.has_tried = c.follows_release = false;
   }
   if (std::exchange(c.is_leaving, c.recipe().is_leaving()) && !c.is_leaving)

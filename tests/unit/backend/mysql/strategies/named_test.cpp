@@ -241,6 +241,36 @@ TEST_F(mysql_named, numbers_that_went_back_are_refused) {
   EXPECT_TRUE(t.connections[1]->closes) << "the lock goes with its connection";
 }
 
+// The server may still have the lock that came with the refused number.
+TEST_F(mysql_named, an_attempt_does_not_take_the_connection_of_the_one_before_for_another_client) {
+  t.acquire();
+  t.greet(1);
+  t.reply(1, rows({{"1", "0"}}));
+  t.close_requested();
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::exhausted).message() + ' ');
+  t.acquire();
+  t.greet(2);
+  t.reply(2, rows({{"0", number}}));
+  EXPECT_EQ(t.sink.take(), "");
+  t.pass(1ms);
+  EXPECT_EQ(t.statement(0), "KILL 101");
+  t.reply(0, error(1094));
+  t.pass(op_timeout / 2);
+  t.reply(2, rows({{"1", number}}));
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_named, an_attempt_whose_statement_the_server_ends_each_time_has_the_servers_words) {
+  t.acquire();
+  t.greet(1);
+  for (base::duration passed{}; passed <= op_timeout; passed += 1s) {
+    if (t.awaits(1, "GET_LOCK")) t.reply(1, error(1317));
+    t.pass(1s);
+  }
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("the server's words"), std::string::npos) << t.sink.reason;
+}
+
 TEST_F(mysql_named, a_number_that_is_none_is_exhausted) {
   t.acquire();
   t.greet(1);

@@ -72,6 +72,25 @@ TEST_F(mysql_row, a_withdrawal_follows_the_acquire_that_may_still_be_executed) {
   EXPECT_TRUE(t.awaits(0, "SET owner=x''"));
 }
 
+TEST_F(mysql_row, a_withdrawal_that_is_cut_is_sent_again) {
+  t.acquire();
+  t.run([&](time_point now, base::event_queue& events) {
+    t.s->end_claims(errc::unavailable, "it was given up", now, events);
+  });
+  t.reply(0, granted_row(5));
+  ASSERT_TRUE(t.awaits(0, "SET owner=x''"));
+  t.cut(0);
+  t.pass(1s);
+  ASSERT_EQ(t.connections.size(), 2u);
+  t.greet(1);
+  for (int i = 0; i < 10 && !t.awaits(1, "SET owner=x''"); ++i) {
+    if (t.awaits(1, "KILL")) t.reply(1, error(1094));
+    t.pass(1s);
+  }
+  EXPECT_TRUE(t.awaits(1, "SET owner=x''"));
+  t.reply(1, granted_row(0));
+}
+
 TEST_F(mysql_row, a_renewal_that_is_repeated_meanwhile_is_sent_once) {
   t.acquire();
   t.reply(0, granted_row(5));
@@ -92,6 +111,20 @@ TEST_F(mysql_row, a_waiter_that_cannot_wait_for_the_bell_polls) {
   t.reply(1, error(1317));  // there is no bell
   t.pass(1s);
   EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
+TEST_F(mysql_row, a_connection_on_which_the_bell_was_refused_serves_the_next_waiter) {
+  wait_for_bell();
+  t.reply(1, error(1317));
+  told next;
+  const auto waiter = t.s->open("another job", next);
+  waiter->acquire({.ttl = 30s, .at = t.now()});
+  t.reply(0, {});
+  t.reply(0, rows({{"another", "20000000"}}));
+  EXPECT_EQ(t.connections.size(), 2u);
+  EXPECT_TRUE(t.awaits(1, "GET_LOCK"));
+  waiter->cancel();
+  t.close_requested();
 }
 
 TEST_F(mysql_row, a_waiter_that_is_woken_by_the_bell_reads_the_row) {
