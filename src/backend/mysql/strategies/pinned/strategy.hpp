@@ -29,7 +29,7 @@ struct claim_record : claims::listed_claim, io::counted_claim, pin_handler {
   session* connection = nullptr;  // pinned; null: none, as of each idle claim
   bool awaits_pin = false;
   pinned_operation queued{};   // to be sent once there is a connection that is idle
-  std::uint64_t dead_id = 0;   // of the connection whose end is awaited, also while idle; 0: of none
+  std::uint64_t dead_id = 0;   // of the connection whose end is awaited, also when idle; 0: none
   std::uint64_t owner_id = 0;  // of the connection that holds, or was the last to hold
   time_point confirmed_at{};   // the send of the last statement that confirmed the lock
   // Why the server did not execute its last statement, which is repeated; null: it did.
