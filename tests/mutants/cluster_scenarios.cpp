@@ -3,7 +3,7 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include <utility>
 
-#include "tests/unit/backend/redis/layouts/string/two_nodes.hpp"
+#include "tests/unit/backend/redis/layouts/two_nodes.hpp"
 #include "tests/unit/backend/redis/topologies/some_nodes.hpp"
 #include "tests/unit/backend/redis/transport/two_transports.hpp"
 

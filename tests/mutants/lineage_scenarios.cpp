@@ -3,7 +3,7 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/layouts/string/grant_rules.hpp"
 #include "backend/redis/transport/older_connections.hpp"
-#include "tests/unit/backend/redis/layouts/string/two_nodes.hpp"
+#include "tests/unit/backend/redis/layouts/two_nodes.hpp"
 #include "tests/unit/backend/redis/transport/two_transports.hpp"
 
 namespace holdfast::mutants {

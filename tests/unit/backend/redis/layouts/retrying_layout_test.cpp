@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "testkit/thrown_by.hpp"
+#include "tests/unit/backend/redis/layouts/two_nodes.hpp"
 #include "tests/unit/backend/redis/on_model.hpp"
 
 namespace holdfast::redis {
@@ -219,6 +220,17 @@ TEST(redis_getset, stamps_an_attempt_when_it_is_sent) {
   world.at(3s, [&] { world.dead.clear(); });
   held = c.mutex("job").acquire();
   EXPECT_NEAR(static_cast<double>(stamp()), static_cast<double>(now_ms() + ahead), 20);
+}
+
+TEST(redis_redisson_moving_keys, are_granted_by_the_server_that_has_them) {
+  two_nodes w(true, "redisson-spin");
+  w.pass();
+  w.move_keys_before("*2\r\n:1\r\n");
+  const recorded_claim& c = w.held("moving-job");
+  w.pass(1s);
+  EXPECT_TRUE(w.servers.has_moved);
+  EXPECT_EQ(c.log, "granted ");
+  EXPECT_EQ(w.at_second("moving-job"), ":1\r\n");
 }
 
 }  // namespace

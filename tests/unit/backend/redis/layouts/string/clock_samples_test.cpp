@@ -1,7 +1,7 @@
 // How often a client with waiters asks for the server's time.
 #include <gtest/gtest.h>
 
-#include "tests/unit/backend/redis/layouts/string/two_nodes.hpp"
+#include "tests/unit/backend/redis/layouts/two_nodes.hpp"
 
 namespace holdfast::redis {
 namespace {

@@ -1,11 +1,11 @@
-// Layout `string` over two servers: locks whose names begin with "second" are stored at the second,
+// A layout over two servers: locks whose names begin with "second" are stored at the second,
 // and in a cluster those that begin with "moving" once they have moved.
 #pragma once
 #include <map>
 #include <memory>
 #include <string>
 
-#include "backend/redis/layouts/string/string_layout.hpp"
+#include "backend/redis/layouts/layouts.hpp"
 #include "backend/redis/layouts/string/string_node.hpp"
 #include "tests/unit/backend/redis/on_model.hpp"
 
@@ -37,8 +37,7 @@ class two_servers final : public topology {
 // What the core hears of a claim.
 class recorded_claim final : public seam::claim_sink {
  public:
-  recorded_claim(string_layout& l, std::string_view lock)
-      : layout_(l), claim_(l.open(lock, *this)) {}
+  recorded_claim(layout& l, std::string_view lock) : claim_(l.open(lock, *this)) {}
   void acquire(lock_mode mode = lock_mode::exclusive) {
     seam::acquire_request request;
     request.ttl = std::chrono::seconds{10};
@@ -49,10 +48,6 @@ class recorded_claim final : public seam::claim_sink {
   void downgrade() { claim_->downgrade(); }
   void release() { claim_->release(nullptr); }
   std::string owner() const { return claim_->owner(); }
-  std::string node() {  // that has its lock
-    const std::lock_guard guard(layout_.mutex());
-    return std::string(static_cast<claim&>(*claim_).node->over().server_stamp());
-  }
 
   std::string log;
   std::int64_t number = 0;
@@ -71,26 +66,26 @@ class recorded_claim final : public seam::claim_sink {
   void on_contended() override { log += "contended "; }
   void on_ended(base::failure) override { log += "ended "; }
 
-  string_layout& layout_;
   const std::unique_ptr<seam::claim> claim_;
 };
 
 class two_nodes {
  public:
-  explicit two_nodes(bool are_in_cluster = false)
-      : first(to("first", are_in_cluster)), second(to("second", are_in_cluster)) {
+  explicit two_nodes(bool are_in_cluster = false, std::string_view of_layout = default_layout)
+      : first(to("first", are_in_cluster, of_layout)),
+        second(to("second", are_in_cluster, of_layout)) {
     const std::lock_guard guard(reactor.mutex());
-    layout.attach(servers);
+    used->attach(servers);
     for (transport* t : servers.nodes()) t->open(lane::commands, world.now());
   }
   ~two_nodes() {
     claims_.clear();
     reactor.stop();
     const std::lock_guard guard(reactor.mutex());
-    layout.detach();
+    used->detach();
   }
   recorded_claim& claim_on(std::string_view lock) {
-    claims_.push_back(std::make_unique<recorded_claim>(layout, lock));
+    claims_.push_back(std::make_unique<recorded_claim>(*used, lock));
     return *claims_.back();
   }
   recorded_claim& held(std::string_view lock) {
@@ -105,7 +100,7 @@ class two_nodes {
     {
       const std::lock_guard guard(reactor.mutex());
       servers.has_moved = true;
-      layout.on_keys_moved(world.now(), events);
+      used->on_keys_moved(world.now(), events);
     }
     events.dispatch();
   }
@@ -137,14 +132,15 @@ class two_nodes {
   on_model world;
   io::client_reactor reactor{world, {"alarm", "loop", "own"}, "redis://two"};
   const settings first, second;
-  string_layout layout{reactor, first};
+  const std::unique_ptr<layout> used = std::move(make_layouts(reactor, first).front());
   two_servers servers{reactor, first, second};
 
  private:
-  static settings to(const std::string& host, bool is_in_cluster) {
+  static settings to(const std::string& host, bool is_in_cluster, std::string_view of_layout) {
     using namespace std::chrono_literals;
     settings s;
     s.where.host = host;
+    s.layout = of_layout;
     s.text = "redis://" + host;
     s.retry_base = 50ms;
     s.connect_timeout = 1s;
