@@ -122,10 +122,14 @@ class two_nodes {
       const std::lock_guard guard(reactor.mutex());
       stamp = servers.one.server_stamp();
     }
-    const std::string grantee = to.owner(), number = std::to_string(world.wall().count() + 1000);
-    const std::string message = "grant|" + number + '|' + now + "|5000|0|" + stamp + '|' + grantee +
-                                '|' + std::string(lock);
-    world.command({"PUBLISH", "hf:" + grantee.substr(4, 16), message});
+    const std::string number = std::to_string(world.wall().count() + 1000);
+    publish_at_first(to, "grant|" + number + '|' + now + "|5000|0|" + stamp, lock);
+  }
+  // A message of the first server for this claim.
+  void publish_at_first(const recorded_claim& to, const std::string& what, std::string_view lock) {
+    const std::string owner = to.owner();
+    const std::string message = what + '|' + owner + '|' + std::string(lock);
+    world.command({"PUBLISH", "hf:" + owner.substr(4, 16), message});
     pass();
   }
 

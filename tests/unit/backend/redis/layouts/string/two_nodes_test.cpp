@@ -125,6 +125,17 @@ TEST_F(redis_string_nodes, grant_nothing_by_a_message_of_another_server) {
   EXPECT_EQ(holder.log, "granted contended ");
 }
 
+TEST_F(redis_string_nodes, look_at_a_lock_at_the_time_that_its_server_names) {
+  held("first-job");
+  const recorded_claim& waiter = held("first-job");
+  publish_at_first(waiter, "look|" + std::to_string((world.wall() + 1s).count()), "first-job");
+  world.command({"DEL", "first-job"});
+  pass(800ms);
+  EXPECT_EQ(waiter.log, "");
+  pass(200ms);
+  EXPECT_EQ(waiter.log, "granted ");
+}
+
 TEST_F(redis_string_nodes, refuse_the_waiters_of_a_server_that_rejects_the_credentials) {
   world.model.require_password("default", "secret");
   world.model.restart(sim::kept::everything);
