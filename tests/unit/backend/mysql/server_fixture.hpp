@@ -32,9 +32,13 @@ struct scripted_connection_state {
 class scripted_connector final : public mysql::sql_connector {
  public:
   using state = scripted_connection_state;
-  explicit scripted_connector(std::vector<std::shared_ptr<state>>& all) : all_(all) {}
+  // A refusal that has a code at the time is why no connection is begun.
+  explicit scripted_connector(std::vector<std::shared_ptr<state>>& all,
+                              const base::failure* refusal = nullptr)
+      : all_(all), refusal_(refusal) {}
   std::unique_ptr<mysql::sql_connection> connect(std::size_t server, mysql::connection_events& e,
-                                                 base::driven_by, base::failure&) override {
+                                                 base::driven_by, base::failure& why) override {
+    if (refusal_ && refusal_->code) return why = *refusal_, nullptr;
     auto made = std::make_shared<state>();
     made->server = server;
     made->events = &e;
@@ -56,6 +60,7 @@ class scripted_connector final : public mysql::sql_connector {
     const std::shared_ptr<state> state_;
   };
   std::vector<std::shared_ptr<state>>& all_;
+  const base::failure* const refusal_;
 };
 
 inline sql_reply rows(std::initializer_list<mysql::sql_row> all) {
@@ -116,7 +121,7 @@ class server_fixture {
       : terms(settings_of(strategy, servers)),
         s(mysql::make_strategy(net, terms)),
         over(net, terms, *s, s->connections(), [this](io::client_reactor&, const auto&) {
-          return std::make_unique<scripted_connector>(connections);
+          return std::make_unique<scripted_connector>(connections, &refusal);
         }) {
     const std::lock_guard guard(over.mutex());
     s->attach(over);
@@ -215,6 +220,7 @@ class server_fixture {
 
   io::reactor_tests::played_network net;
   std::vector<std::shared_ptr<scripted_connection_state>> connections;
+  base::failure refusal;  // of the connector
   const mysql::settings terms;
   std::unique_ptr<mysql::strategy> s;
   mysql::transport over;

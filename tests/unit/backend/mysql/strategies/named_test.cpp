@@ -346,6 +346,14 @@ TEST_F(mysql_named, a_waiter_that_has_a_connection_waits_on_when_the_server_refu
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
+TEST_F(mysql_named, an_attempt_whose_connection_cannot_even_be_begun_is_answered) {
+  t.refusal = {errc::unavailable, "this process has no descriptor left"};
+  t.acquire();
+  t.pass(1ms);
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("no descriptor left"), std::string::npos) << t.sink.reason;
+}
+
 // Else a waiter of a client that sends nothing else would not notice an outage.
 TEST_F(mysql_named, a_connection_that_cannot_be_opened_has_the_server_probed) {
   t.acquire(false);
