@@ -354,6 +354,19 @@ TEST_F(mysql_named, an_attempt_whose_connection_cannot_even_be_begun_is_answered
   EXPECT_NE(t.sink.reason.find("no descriptor left"), std::string::npos) << t.sink.reason;
 }
 
+TEST_F(mysql_named, an_attempt_in_an_outage_has_the_next_connection_of_the_commands_opened_soon) {
+  constexpr std::size_t failures = 6;
+  for (std::size_t i = 0; i < failures; ++i) {
+    t.cut(i);
+    if (i + 1 < failures) t.pass(5s);
+  }
+  ASSERT_EQ(t.connections.size(), failures) << "the pause is more than a second by now";
+  t.acquire();
+  ASSERT_EQ(t.connections.size(), failures + 1) << "that of the claim";
+  t.pass(t.terms.retry_base);
+  EXPECT_EQ(t.connections.size(), failures + 2);
+}
+
 // Else a waiter of a client that sends nothing else would not notice an outage.
 TEST_F(mysql_named, a_connection_that_cannot_be_opened_has_the_server_probed) {
   t.acquire(false);
