@@ -233,5 +233,18 @@ TEST(redis_redisson_moving_keys, are_granted_by_the_server_that_has_them) {
   EXPECT_EQ(w.at_second("moving-job"), ":1\r\n");
 }
 
+TEST(redis_redisson_moving_keys, are_requested_where_they_are_by_what_was_not_sent_before) {
+  two_nodes w(true, "redisson-spin");
+  w.pass();
+  w.world.refuses_connections = true;
+  w.world.model.restart(sim::kept::everything);
+  const recorded_claim& c = w.held("moving-job");
+  EXPECT_EQ(c.log, "");
+  w.move_keys();
+  w.pass();
+  EXPECT_EQ(c.log, "granted ");
+  EXPECT_EQ(w.at_second("moving-job"), ":1\r\n");
+}
+
 }  // namespace
 }  // namespace holdfast::redis
