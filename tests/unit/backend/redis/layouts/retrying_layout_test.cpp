@@ -246,5 +246,16 @@ TEST(redis_redisson_moving_keys, are_requested_where_they_are_by_what_was_not_se
   EXPECT_EQ(w.at_second("moving-job"), ":1\r\n");
 }
 
+TEST(redis_redisson_moving_keys, are_renewed_by_the_server_that_has_them) {
+  two_nodes w(true, "redisson-spin");
+  w.pass();
+  recorded_claim& c = w.held("moving-job");
+  w.move_keys_before("");
+  c.renew(7);
+  w.pass();
+  EXPECT_TRUE(w.servers.has_moved);
+  EXPECT_EQ(c.log, "granted doubtful lost ");
+}
+
 }  // namespace
 }  // namespace holdfast::redis
