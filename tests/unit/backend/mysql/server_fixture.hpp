@@ -32,7 +32,7 @@ struct scripted_connection_state {
 class scripted_connector final : public mysql::sql_connector {
  public:
   using state = scripted_connection_state;
-  // A refusal that has a code at the time is why no connection is begun.
+  // While the refusal has a code, no connection is begun.
   explicit scripted_connector(std::vector<std::shared_ptr<state>>& all,
                               const base::failure* refusal = nullptr)
       : all_(all), refusal_(refusal) {}

@@ -233,7 +233,7 @@ TEST(redis_redisson_moving_keys, are_granted_by_the_server_that_has_them) {
   EXPECT_EQ(w.at_second("moving-job"), ":1\r\n");
 }
 
-TEST(redis_redisson_moving_keys, are_requested_where_they_are_by_what_was_not_sent_before) {
+TEST(redis_redisson_moving_keys, are_requested_from_their_new_server_if_nothing_was_sent_yet) {
   two_nodes w(true, "redisson-spin");
   w.pass();
   w.world.refuses_connections = true;

@@ -75,17 +75,17 @@ class two_nodes {
       : first(to("first", are_in_cluster, of_layout)),
         second(to("second", are_in_cluster, of_layout)) {
     const std::lock_guard guard(reactor.mutex());
-    used->attach(servers);
+    tested->attach(servers);
     for (transport* t : servers.nodes()) t->open(lane::commands, world.now());
   }
   ~two_nodes() {
     claims_.clear();
     reactor.stop();
     const std::lock_guard guard(reactor.mutex());
-    used->detach();
+    tested->detach();
   }
   recorded_claim& claim_on(std::string_view lock) {
-    claims_.push_back(std::make_unique<recorded_claim>(*used, lock));
+    claims_.push_back(std::make_unique<recorded_claim>(*tested, lock));
     return *claims_.back();
   }
   recorded_claim& held(std::string_view lock) {
@@ -100,7 +100,7 @@ class two_nodes {
     {
       const std::lock_guard guard(reactor.mutex());
       servers.has_moved = true;
-      used->on_keys_moved(world.now(), events);
+      tested->on_keys_moved(world.now(), events);
     }
     events.dispatch();
   }
@@ -136,7 +136,7 @@ class two_nodes {
   on_model world;
   io::client_reactor reactor{world, {"alarm", "loop", "own"}, "redis://two"};
   const settings first, second;
-  const std::unique_ptr<layout> used = std::move(make_layouts(reactor, first).front());
+  const std::unique_ptr<layout> tested = std::move(make_layouts(reactor, first).front());
   two_servers servers{reactor, first, second};
 
  private:

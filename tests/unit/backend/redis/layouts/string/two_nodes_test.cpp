@@ -158,8 +158,8 @@ TEST_F(redis_string_nodes, refuse_a_claim_whose_key_has_moved) {
 
 TEST_F(redis_string_nodes, acquire_several_locks_in_one_step_at_one_server_only) {
   constexpr std::string_view together[] = {"first-a", "first-b"}, apart[] = {"first-a", "second-a"};
-  EXPECT_TRUE(used->can_lock_all(together));
-  EXPECT_FALSE(used->can_lock_all(apart));
+  EXPECT_TRUE(tested->can_lock_all(together));
+  EXPECT_FALSE(tested->can_lock_all(apart));
 }
 
 struct redis_moving_keys : testing::Test, two_nodes {
