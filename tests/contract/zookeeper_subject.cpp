@@ -15,22 +15,19 @@ using holdfast::testkit::tcp_proxy;
 using holdfast::testkit::zookeeper_link;
 
 // Starting a server takes a second of a processor: the cases of one program share them. A session
-// lives for as long as a lease at other stores.
+// lives for as long as a lease at other stores. A server of an ensemble that a loaded machine does
+// not run for a second is not taken for dead: an election costs the sessions of the cases.
 const holdfast::testkit::zookeeper_options shared_by_cases{
     .config = {"minSessionTimeout=" + std::to_string(short_ttl.count()), "maxSessionTimeout=30000",
-               "maxClientCnxns=0"}};
+               "maxClientCnxns=0", "syncLimit=50"}};
 
 std::vector<int> port_of_one() {
   static const holdfast::testkit::zookeeper_server server(shared_by_cases);
   return {server.port()};
 }
 
-// A server that a loaded machine does not run for a second is not taken for dead: an election costs
-// the sessions of the cases.
 std::vector<int> ports_of_three() {
-  static auto patient = shared_by_cases;
-  patient.config.push_back("syncLimit=50");
-  static holdfast::testkit::zookeeper_ensemble servers(patient);
+  static holdfast::testkit::zookeeper_ensemble servers(shared_by_cases);
   return {servers.at(1).port(), servers.at(2).port(), servers.at(3).port()};
 }
 
