@@ -20,6 +20,11 @@ class mysql_row : public testing::Test {
     t.pass(500ms);
     ASSERT_EQ(t.statement(0), "") << "it sleeps";
   }
+  void give_up() {
+    t.run([&](time_point now, base::event_queue& events) {
+      t.s->end_claims(errc::unavailable, "it was given up", now, events);
+    });
+  }
   // Another client queues for the bell meanwhile.
   void acquire_with_bell() {
     wait_for_bell();
@@ -63,9 +68,7 @@ TEST_F(mysql_row, the_row_of_a_new_lock_is_created_and_then_taken) {
 TEST_F(mysql_row, a_withdrawal_follows_the_acquire_that_may_still_be_executed) {
   t.acquire();
   ASSERT_TRUE(t.awaits(0, "UPDATE"));
-  t.run([&](time_point now, base::event_queue& events) {
-    t.s->end_claims(errc::unavailable, "it was given up", now, events);
-  });
+  give_up();
   (void)t.sink.take();
   ASSERT_EQ(t.connections.size(), 1u) << "another connection could overtake it";
   t.reply(0, granted_row(5));
@@ -74,9 +77,7 @@ TEST_F(mysql_row, a_withdrawal_follows_the_acquire_that_may_still_be_executed) {
 
 TEST_F(mysql_row, a_withdrawal_that_is_cut_is_sent_again) {
   t.acquire();
-  t.run([&](time_point now, base::event_queue& events) {
-    t.s->end_claims(errc::unavailable, "it was given up", now, events);
-  });
+  give_up();
   t.reply(0, granted_row(5));
   ASSERT_TRUE(t.awaits(0, "SET owner=x''"));
   t.cut(0);
@@ -338,9 +339,7 @@ TEST_F(mysql_row, an_attempt_that_the_server_never_executes_reports_the_servers_
 
 TEST_F(mysql_row, a_late_reply_is_not_the_reason_for_the_failure_of_the_next_attempt) {
   t.acquire();
-  t.run([&](time_point now, base::event_queue& events) {
-    t.s->end_claims(errc::unavailable, "it was given up", now, events);
-  });
+  give_up();
   t.acquire();
   t.pass(1s);
   t.reply(0, error(1114));
