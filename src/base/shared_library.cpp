@@ -39,4 +39,11 @@ void* load_library(const char* file, const char* product, const char* package, s
   return out;
 }
 
+void* find_symbol(void* library, const char* file, const char* name, const char* remedy,
+                  std::string& why) {
+  void* const out = ::dlsym(library, name);
+  if (!out) why = std::string(file) + " has no " + name + "; " + remedy;
+  return out;
+}
+
 }  // namespace holdfast::base

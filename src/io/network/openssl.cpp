@@ -1,6 +1,5 @@
 #include "io/network/openssl.hpp"
 
-#include <dlfcn.h>
 #include <openssl/opensslv.h>
 
 #include <string>
@@ -26,10 +25,10 @@ struct loaded {
   loaded() {
     void* const handle = base::load_library(library, "OpenSSL", library, trouble);
     if (!handle) return;
-      // libssl loads libcrypto, and dlsym() searches it too.
-#define HOLDFAST_OPENSSL_FIND(name)                                             \
-  functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
-  if (!functions.name) trouble = std::string(library) + " has no " #name "; install another";
+      // libssl loads libcrypto, and a search in one finds what the other has.
+#define HOLDFAST_OPENSSL_FIND(name)                     \
+  functions.name = reinterpret_cast<decltype(&::name)>( \
+      base::find_symbol(handle, library, #name, "install another", trouble));
     HOLDFAST_OPENSSL_FUNCTIONS(HOLDFAST_OPENSSL_FIND)
 #undef HOLDFAST_OPENSSL_FIND
   }

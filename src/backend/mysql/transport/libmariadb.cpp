@@ -10,6 +10,7 @@ namespace holdfast::mysql {
 namespace {
 
 constexpr const char* library_file = "libmariadb.so.3";
+constexpr const char* remedy = "install libmariadb3 3.3 or later";
 
 // Never unloaded: other users of the library in this process may have pointers into it.
 struct loaded_library {
@@ -20,10 +21,9 @@ struct loaded_library {
     void* const handle = base::load_library(library_file, "libmariadb",
                                             "libmariadb.so.3 (Debian: libmariadb3)", trouble);
     if (!handle) return;
-#define HOLDFAST_SQL_LIBRARY_FIND(name)                                         \
-  functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
-  if (!functions.name)                                                          \
-    trouble = std::string(library_file) + " has no " #name "; install libmariadb3 3.3 or later";
+#define HOLDFAST_SQL_LIBRARY_FIND(name)                 \
+  functions.name = reinterpret_cast<decltype(&::name)>( \
+      base::find_symbol(handle, library_file, #name, remedy, trouble));
     HOLDFAST_SQL_LIBRARY_FUNCTIONS(HOLDFAST_SQL_LIBRARY_FIND)
 #undef HOLDFAST_SQL_LIBRARY_FIND
     // Of the OpenSSL that it is linked to; another TLS library has no such function.
