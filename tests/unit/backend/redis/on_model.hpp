@@ -59,6 +59,10 @@ class on_model : public base::environment, public base::caller_driver {
   }
   // Whatever the server sends goes through this, if it is set.
   std::function<std::string(std::string)> changed;
+  // Whether callers would have to drive the loop for the sake of others.
+  bool has_pending_replies() const noexcept {
+    return std::ranges::any_of(lent_, [](base::loop_user* u) { return u->has_pending_replies(); });
+  }
   bool refuses_connections = false;  // the new ones
   // Servers that are out of reach, once their connections have ended; and stopped ones, whose bytes
   // arrive once they go on.
@@ -154,8 +158,12 @@ class on_model : public base::environment, public base::caller_driver {
    public:
     loop(on_model& w, base::loop_user& u, bool lends) : world_(w), user_(u), lends_(lends) {
       world_.users_.push_back(&user_);
+      if (lends_) world_.lent_.push_back(&user_);
     }
-    ~loop() override { std::erase(world_.users_, &user_); }
+    ~loop() override {
+      std::erase(world_.users_, &user_);
+      std::erase(world_.lent_, &user_);
+    }
     std::unique_ptr<base::stream> connect(const base::address& to, const base::tls_terms*,
                                           base::stream_events& e) override {
       world_.connection_attempts.push_back(world_.now());
@@ -184,7 +192,7 @@ class on_model : public base::environment, public base::caller_driver {
 
   end_of_nobody nobody_;
   std::vector<std::unique_ptr<later>> later_;
-  std::vector<base::loop_user*> users_;
+  std::vector<base::loop_user*> users_, lent_;
   std::vector<stream*> streams_;
 };
 

@@ -171,6 +171,17 @@ TEST_F(redis_lua, shows_the_holder_and_breaks_the_lock_it_was_shown) {
   EXPECT_TRUE(c.holders("job").empty());
 }
 
+TEST_F(redis_lua, lists_a_lock_once_that_the_server_finds_twice) {
+  const lease a = mutex(c, "a").acquire(), b = mutex(c, "b").acquire();
+  world.changed = [](std::string bytes) {
+    const bool is_of_scan = bytes.starts_with("*2\r\n$1\r\n0\r\n");
+    return is_of_scan ? "*2\r\n$1\r\n0\r\n*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\na\r\n" : bytes;
+  };
+  std::string names;
+  for (const holder& h : c.list()) names += h.name;
+  EXPECT_EQ(names, "ab");
+}
+
 TEST_F(redis_lua, lists_its_own_locks_by_prefix_and_nothing_else) {
   mutex a(c, "a*1"), b(c, "b"), braces(c, "a{x}");
   const lease one = a.acquire(), other = b.acquire(), third = braces.acquire();

@@ -136,6 +136,28 @@ TEST_F(redis_string_nodes, look_at_a_lock_at_the_time_that_its_server_names) {
   EXPECT_EQ(waiter.log, "granted ");
 }
 
+// What was published meanwhile was lost.
+TEST_F(redis_string_nodes, ask_again_for_a_waiter_once_messages_are_heard_again) {
+  held("first-job");
+  const recorded_claim& waiter = held("first-job");
+  world.model.close_subscribers();
+  world.command({"DEL", "first-job"});
+  pass(1s);
+  EXPECT_EQ(waiter.log, "granted ");
+}
+
+TEST_F(redis_string_nodes, await_nothing_once_each_claim_has_ended) {
+  recorded_claim& holder = held("first-job");
+  recorded_claim& waiter = held("first-job");
+  EXPECT_TRUE(world.has_pending_replies());
+  holder.release();
+  pass();
+  waiter.release();
+  pass();
+  EXPECT_EQ(holder.log + waiter.log, "granted contended ended granted ended ");
+  EXPECT_FALSE(world.has_pending_replies());
+}
+
 TEST_F(redis_string_nodes, refuse_the_waiters_of_a_server_that_rejects_the_credentials) {
   world.model.require_password("default", "secret");
   world.model.restart(sim::kept::everything);
@@ -236,6 +258,21 @@ TEST_F(redis_moving_keys, are_freed_of_what_a_lost_claim_has_left_as_soon_as_the
   move_keys();
   pass(1us);
   EXPECT_EQ(at_second("moving-job"), ":0\r\n");
+}
+
+// The counter of their slot did not come along.
+TEST_F(redis_moving_keys, have_numbers_above_those_of_their_former_server) {
+  const std::string ahead = std::to_string(world.wall().count() + 500'000);
+  world.command({"SET", counter_of_slot(slot_of("moving-job")), ahead});
+  recorded_claim& before = held("moving-job");
+  before.release();
+  pass();
+  recorded_claim& after = claim_on("moving-job");
+  move_keys();
+  after.acquire();
+  pass();
+  EXPECT_EQ(after.log, "granted ");
+  EXPECT_GT(after.number, before.number);
 }
 
 TEST_F(redis_moving_keys, each_slot_has_a_counter_of_its_own) {
