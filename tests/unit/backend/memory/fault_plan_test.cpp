@@ -198,6 +198,23 @@ TEST_F(memory_fault, a_failover_to_an_older_state_forgets_a_grant_and_numbers_gr
   a.release();
 }
 
+TEST_F(memory_fault, a_snapshot_puts_back_the_numbers_though_the_clock_was_set_back) {
+  contender a(s, env), b(s, env);
+  const auto before = env.wall();
+  env.set_wall(before + 1h);
+  a.acquire(10s);
+  a.release();
+  env.set_wall(before);
+  {
+    const std::lock_guard guard(s->mutex);
+    s->data.snapshot();
+    s->data.fail_over();
+  }
+  b.acquire(10s);
+  EXPECT_EQ(b.heard.news(), "g");
+  EXPECT_GT(b.heard.grant.number, a.heard.grant.number);
+}
+
 TEST_F(memory_fault, those_that_wait_ask_again_after_a_restart) {
   contender a(s, env), b(s, env), c(s, env);
   a.acquire(1h);

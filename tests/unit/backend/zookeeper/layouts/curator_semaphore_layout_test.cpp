@@ -1,0 +1,65 @@
+// What a semaphore's claim makes of a lease whose create was never answered.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
+
+namespace holdfast::zookeeper_unit {
+namespace {
+
+using zookeeper::error;
+
+// Others had all permits: it waits at the head of the queue, and its connection was lost while it
+// asked for its lease.
+struct semaphore_claim : layout_fixture {
+  semaphore_claim() : layout_fixture("layout=curator-semaphore") {
+    claim->acquire({.mode = lock_mode::permit, .permits = 1, .total_permits = 1});
+    EXPECT_EQ(requests(), "create list exists");
+    answer(5, created(own_name("0000000002")));
+    answer(5, children({"_c_other-lease-0000000001", own()}));
+    answer(5, error::no_node);
+    EXPECT_EQ(requests(), "delete");
+    answer(6);
+    EXPECT_EQ(requests(), "create list");
+    answer(7, created(own_name("0000000001")));
+    answer(7, children({last_part(own_name("0000000001"))}));
+    EXPECT_EQ(requests(), "create list");
+    move();
+    EXPECT_EQ(sent_again(), "sync list");
+    answer(8);
+  }
+  static std::string last_part(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+  }
+  std::string own() const { return last_part(own_name("0000000002")); }
+};
+
+TEST(zookeeper_semaphore_layout, a_lease_that_was_made_before_the_connection_was_lost_is_used) {
+  semaphore_claim t;
+  t.answer(9, layout_fixture::children({t.own()}));
+  EXPECT_EQ(t.requests(), "exists");
+  t.answer(9, layout_fixture::stat(8));
+  EXPECT_EQ(t.told.take(), "granted 8");
+}
+
+TEST(zookeeper_semaphore_layout, a_lease_that_is_removed_while_it_is_looked_at_is_asked_for_anew) {
+  semaphore_claim t;
+  t.answer(9, layout_fixture::children({t.own()}));
+  EXPECT_EQ(t.requests(), "exists");
+  t.answer(10, error::no_node);
+  EXPECT_EQ(t.told.take(), "") << "the claim waits on";
+  EXPECT_EQ(t.requests(), "delete delete");
+}
+
+TEST(zookeeper_semaphore_layout, a_lease_of_an_earlier_session_is_not_its_own) {
+  semaphore_claim t;
+  t.answer(9, layout_fixture::children({t.own()}));
+  EXPECT_EQ(t.requests(), "exists");
+  t.answer(9, layout_fixture::stat(8, 0, 0, layout_fixture::session + 1));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "delete delete");
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_unit
