@@ -316,6 +316,28 @@ TEST_F(a_cohort, repeats_an_extension_while_its_caller_waits) {
   leave(a);
 }
 
+struct watcher final : holdfast::cohort::loss_watch {
+  int answers = 0;
+  void complete() noexcept override { ++answers; }
+};
+
+TEST_F(a_cohort, tells_a_loss_to_each_that_still_watches_for_it) {
+  caller a(30s);
+  enter(a);
+  claim_record* const claim = granted_claim();
+  watcher first, second, third;
+  for (watcher* const w : {&first, &second, &third}) machine.effects().watch(*a.granted, *w);
+  machine.effects().end_watch(second);
+  complete_answered();
+  EXPECT_EQ(second.why.code, errc::canceled);
+  machine.on_lost(*claim, errc::lost);
+  complete_answered();
+  EXPECT_EQ(first.answers + second.answers + third.answers, 3);
+  EXPECT_EQ(second.answers, 1);
+  EXPECT_FALSE(first.why.code || third.why.code);
+  leave(a);
+}
+
 TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
   caller a(30s);
   enter(a);

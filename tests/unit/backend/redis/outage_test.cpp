@@ -41,6 +41,20 @@ TEST(redis_outage, is_logged_by_the_hook_of_its_client) {
   EXPECT_EQ(of_process, lines());
 }
 
+TEST(redis_log, names_a_lock_that_was_gone_when_its_lease_ended) {
+  lines heard;
+  on_model world;
+  const client c = detail::client_access::open(url::parse("redis://model:1"),
+                                               {.log = &take, .log_context = &heard}, world);
+  {
+    const lease held = c.mutex("job").acquire();
+    world.command({"DEL", "job"});
+  }
+  world.pass(1s);
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard.front(), "release \"job\" at redis://model:1: the lock is not held");
+}
+
 // A verb of a holder whose server has fallen silent; the op-timeout is 4 s.
 template <class Verb>
 void expect_unknown_after_op_timeout(Verb verb) {

@@ -145,6 +145,28 @@ TEST_P(descriptor_watch, reports_what_can_be_written_once_there_is_room) {
   EXPECT_EQ(observer_.calls(), 1);
 }
 
+TEST_P(descriptor_watch, tells_apart_what_can_be_read_and_what_can_be_written) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+  std::unique_ptr<base::descriptor_watch> w;
+  std::vector<readiness> seen;
+  observer_.hook = [&](readiness r) {
+    seen.push_back(r);
+    w->set(readiness::none);
+  };
+  w = loop_->watch(ends[0], readiness::none, observer_);
+  w->set(readiness::both);
+  loop_->attend();
+  EXPECT_TRUE(observer_.sees(1));
+  EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  w->set(readiness::both);
+  EXPECT_TRUE(observer_.sees(2));
+  loop_has_turned();
+  EXPECT_EQ(seen, (std::vector{readiness::writable, readiness::both}));
+  w.reset();
+  for (const int fd : ends) ::close(fd);
+}
+
 TEST_P(descriptor_watch, reports_the_end_of_the_peer_and_is_still_while_it_watches_for_nothing) {
   const auto w = loop_->watch(pipe_.ends[0], readiness::none, observer_);
   pipe_.close(1);

@@ -1,3 +1,4 @@
+#include <netinet/tcp.h>
 #include <sys/wait.h>
 
 #include <filesystem>
@@ -55,6 +56,28 @@ TEST_P(network_loop, opens_writes_reads_and_sees_the_end) {
   EXPECT_EQ(ear_.why.code, errc::unavailable);
   EXPECT_NE(ear_.why.text.find("127.0.0.1:" + std::to_string(l.at.port)), std::string::npos);
   stream_->write(bytes("into the void"));
+}
+
+// Of the process, that is connected to the listener; -1: none.
+int socket_to(const listener& l) {
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in to{};
+    socklen_t size = sizeof to;
+    const bool is_it = ::getpeername(fd, reinterpret_cast<sockaddr*>(&to), &size) == 0 &&
+                       to.sin_family == AF_INET && ntohs(to.sin_port) == l.at.port;
+    if (is_it) return fd;
+  }
+  return -1;
+}
+
+TEST_P(network_loop, notices_within_ten_seconds_that_its_peer_acknowledges_nothing) {
+  listener l;
+  const peer p = connected_to(l);
+  const int fd = socket_to(l);
+  unsigned longest_ms = 0;
+  socklen_t size = sizeof longest_ms;
+  ASSERT_EQ(::getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &longest_ms, &size), 0);
+  EXPECT_EQ(longest_ms, 10'000u);
 }
 
 TEST_P(network_loop, speaks_through_a_unix_socket) {

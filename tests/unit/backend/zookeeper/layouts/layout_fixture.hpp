@@ -75,14 +75,21 @@ class played_network final : public base::environment {
 // The events of a claim: "granted 7", "refused", "lost" ...
 struct noted_events final : seam::claim_sink {
   std::string log;
+  base::failure why;  // of the last refusal or end
   int doubts = 0;
   void on_granted(const seam::grant& g) override { note("granted " + std::to_string(g.number)); }
-  void on_refused(base::failure) override { note("refused"); }
+  void on_refused(base::failure f) override {
+    why = std::move(f);
+    note("refused");
+  }
   void on_extended(base::time_point, std::uint32_t) override {}
   void on_doubtful() override { ++doubts; }
   void on_lost(std::error_code) override { note("lost"); }
   void on_contended() override { note("wanted"); }
-  void on_ended(base::failure) override { note("ended"); }
+  void on_ended(base::failure f) override {
+    why = std::move(f);
+    note("ended");
+  }
   void on_revocation_requested() override { note("asked"); }
   std::string take() { return std::exchange(log, {}); }
 

@@ -45,5 +45,15 @@ TEST(zookeeper_outage, is_checked_once_more_shortly_before_a_wait_ends) {
       t.attempted_between(300ms + outage_timeout - last_attempt_lead, 300ms + outage_timeout));
 }
 
+TEST(zookeeper_outage, is_no_reason_for_what_a_later_server_does_not_answer) {
+  played_outage t;
+  t.move();
+  t.claim->acquire({.one_attempt = true});
+  EXPECT_EQ(t.requests(), "create exists");
+  t.pass(1s);
+  EXPECT_EQ(t.told.take(), "refused");
+  EXPECT_EQ(t.told.why.text, "no answer within the op-timeout");
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

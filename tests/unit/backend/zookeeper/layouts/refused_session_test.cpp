@@ -21,6 +21,15 @@ TEST(zookeeper_refused_session, refuses_each_claim_that_is_made_afterwards) {
   }
 }
 
+TEST(zookeeper_refused_session, says_why_to_each_claim) {
+  layout_fixture t;
+  refuse_user(t);
+  t.acquire();
+  EXPECT_EQ(t.told.take(), "refused");
+  EXPECT_EQ(t.told.why.code, errc::refused);
+  EXPECT_EQ(t.told.why.text, "the server does not accept the user and the password");
+}
+
 TEST(zookeeper_refused_session, refuses_those_that_ask) {
   for (const char* const layout : layouts_of_one) {
     layout_fixture t(layout);

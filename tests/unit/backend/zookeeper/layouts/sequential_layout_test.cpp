@@ -330,6 +330,28 @@ TEST(zookeeper_sequential_layout, a_downgraded_writer_removes_its_next_node) {
   EXPECT_EQ(unanswered.requests(), "delete delete") << "either node may be there";
 }
 
+struct released : behind_another {
+  released() {
+    be_granted();
+    claim->release(nullptr);
+    EXPECT_EQ(requests(), "delete");
+  }
+};
+
+TEST(zookeeper_sequential_layout, a_release_without_the_right_to_it_reports_that) {
+  released t;
+  t.answer(6, error::no_auth);
+  EXPECT_EQ(t.told.take(), "ended");
+  EXPECT_EQ(t.told.why.code, errc::refused);
+}
+
+TEST(zookeeper_sequential_layout, a_release_finds_out_that_its_node_was_removed) {
+  released t;
+  t.answer(6, error::no_node);
+  EXPECT_EQ(t.told.take(), "ended");
+  EXPECT_EQ(t.told.why.code, errc::not_held);
+}
+
 TEST(zookeeper_sequential_layout, transactions_that_went_back_are_refused) {
   layout_fixture t;
   t.acquire();
