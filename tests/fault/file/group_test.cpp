@@ -109,6 +109,27 @@ TEST_F(a_directory_of_several_users, has_one_holder_among_them) {
   }
 }
 
+// The file of a lock is made by whoever comes first; the other one opens it.
+TEST_F(a_directory_of_several_users, lets_two_of_them_be_the_first_at_a_lock) {
+  const auto take_each = [where = url()](const other_process::line& l) {
+    const auto store = open_backend(where);
+    l.hear();
+    std::string refusal;  // but for a busy lock
+    for (int i = 0; i < 500; ++i) {
+      contender p(*store, std::to_string(i));
+      const answer a = p.try_once();
+      if (a.what == answer::kind::granted)
+        p.let_go();
+      else if (a.why.code != errc::timed_out)
+        refusal = a.why.text;
+    }
+    l.say("refused: " + refusal);
+  };
+  user_process one(first_user, true, take_each), other(second_user, true, take_each);
+  for (user_process* const p : {&one, &other}) (*p)->say("begin");
+  for (user_process* const p : {&one, &other}) EXPECT_EQ((*p)->hear(), "refused: ");
+}
+
 TEST_F(a_directory_of_several_users, removes_what_another_left) {
   {
     user_process one(first_user, true, take_turns(url("&unlink=1")));

@@ -1,6 +1,7 @@
 #include "backend/mysql/settings.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 #include <tuple>
@@ -39,6 +40,12 @@ TEST(mysql_settings, of_a_plain_url) {
   EXPECT_EQ(s.retry_base, 50ms);
   EXPECT_EQ(s.idle_timeout, 30s);
   EXPECT_EQ(s.connect_timeout, 5s);
+}
+
+TEST(mysql_settings, name_this_process_for_those_who_look_at_its_locks) {
+  const settings s = settings_of_mysql("mysql://h/shop");
+  EXPECT_EQ(s.process, ::getpid());
+  EXPECT_FALSE(s.host.empty());
 }
 
 TEST(mysql_settings, keep_the_log_of_the_client) {
