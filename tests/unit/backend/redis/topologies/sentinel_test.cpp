@@ -137,6 +137,16 @@ TEST_F(redis_sentinel, reported_sentinels_are_queried_while_there_are_fewer_than
   EXPECT_EQ(std::ranges::count_if(all, is_queried), 32);
 }
 
+TEST_F(redis_sentinel, an_heir_is_looked_for_among_32_servers) {
+  std::vector<std::string> replicas;
+  for (int i = 0; i < 40; ++i) replicas.push_back("r" + std::to_string(i));
+  be_at("a", replicas);
+  net.close(lines_to("a").back());
+  pass(200ms);
+  const auto is_asked = [&](const std::string& host) { return !lines_to(host).empty(); };
+  EXPECT_EQ(std::ranges::count_if(replicas, is_asked), 32);
+}
+
 TEST_F(redis_sentinel, reported_sentinels_are_queried_once_those_of_the_url_have_been_tried) {
   const std::vector<std::string> in_url = all;
   all.push_back("s4");
