@@ -1,8 +1,9 @@
-// What a semaphore's claim makes of a lease whose create was never answered.
+// What a semaphore's claim makes of leases that it finds.
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
 #include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
@@ -59,6 +60,23 @@ TEST(zookeeper_semaphore_layout, a_lease_of_an_earlier_session_is_not_its_own) {
   t.answer(9, layout_fixture::stat(8, 0, 0, layout_fixture::session + 1));
   EXPECT_EQ(t.told.take(), "");
   EXPECT_EQ(t.requests(), "delete delete");
+}
+
+TEST(zookeeper_semaphore_layout, one_that_is_in_use_with_another_number_of_permits_is_refused) {
+  using namespace zookeeper::curator_semaphore;
+  layout_fixture t("layout=curator-semaphore");
+  t.claim->acquire({.mode = lock_mode::permit, .permits = 1, .total_permits = 2});
+  EXPECT_EQ(t.requests(), "create list exists");
+  t.answer(5, layout_fixture::created(t.own_name("0000000002")));
+  const std::string of_five = lease_name(with_total({1, 2}, 5)) + "0000000001";
+  t.answer(5, layout_fixture::children({of_five}));
+  t.answer(5, error::no_node);
+  EXPECT_EQ(t.requests(), "delete");
+  t.answer(6);
+  EXPECT_EQ(t.told.take(), "refused");
+  EXPECT_EQ(t.told.why.code, errc::mismatch);
+  EXPECT_EQ(t.told.why.text,
+            "the semaphore is in use with 5 permits, not 2: use another name for one of them");
 }
 
 }  // namespace
