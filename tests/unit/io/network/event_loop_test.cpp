@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <vector>
 
@@ -224,6 +225,34 @@ TEST_P(network_loop, what_is_collected_is_flushed_soon) {
     loop_->request_flush(at_once);
     user_.flushes.wait(before);
   }
+}
+
+// How often the thread of that name has gone to sleep.
+long sleeps_of_thread(const std::string& name) {
+  long all = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string of, word;
+    std::getline(std::ifstream(task.path() / "comm"), of);
+    std::ifstream status(task.path() / "status");
+    while (of == name && status >> word)
+      if (word == "voluntary_ctxt_switches:") status >> all;
+  }
+  return all;
+}
+
+TEST_P(network_loop, what_is_collected_while_its_thread_is_asleep_is_flushed_soon) {
+  const auto is_asleep = [] {
+    const long before = sleeps_of_thread("test");
+    std::this_thread::sleep_for(50ms);  // the longest nap is shorter
+    return sleeps_of_thread("test") == before;
+  };
+  while (!is_asleep()) {}
+  const int before = user_.flushes;
+  loop_->request_flush(false);
+  const auto end = std::chrono::steady_clock::now() + generous;
+  while (user_.flushes == before && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_NE(user_.flushes, before);
 }
 
 TEST_P(network_loop, a_child_of_a_fork_closes_and_sends_nothing) {
