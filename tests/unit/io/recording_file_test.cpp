@@ -97,6 +97,20 @@ TEST_F(recording_file, says_that_its_client_was_closed) {
   EXPECT_TRUE(read().clients.at(0).is_closed);
 }
 
+// Of a process with this one's number in another container.
+TEST_F(recording_file, has_another_name_than_one_that_is_there) {
+  const auto first = make();
+  const std::string path = fs::directory_iterator(folder())->path().string();
+  const std::size_t number = path.rfind('-') + 1, end = path.find('.', number);
+  for (int next = 1; next <= 2; ++next) {
+    const int of_next = std::stoi(path.substr(number, end - number)) + next;
+    std::ofstream(path.substr(0, number) + std::to_string(of_next) + path.substr(end)) << "theirs";
+  }
+  const auto second = make();
+  EXPECT_TRUE(second);
+  EXPECT_EQ(files(), 4u);
+}
+
 TEST_F(recording_file, is_off_without_a_failure) {
   for (const char* const word : {"off", "0", "no", "false"}) {
     record_in(word);
