@@ -30,9 +30,7 @@ struct semaphore_claim : layout_fixture {
     EXPECT_EQ(sent_again(), "sync list");
     answer(8);
   }
-  static std::string last_part(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-  }
+  static std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
   std::string own() const { return last_part(own_name("0000000002")); }
 };
 
