@@ -142,6 +142,20 @@ TEST_F(a_cohort, polls_the_store_while_a_grant_lingers_unseen) {
   EXPECT_TRUE(silent()) << "it is released";
 }
 
+TEST_F(a_cohort, hands_a_grant_over_once_a_poll_has_found_waiters) {
+  rules.can.contention = contention_signal::poll;
+  rules.options.turns = 1;
+  caller a, b;
+  enter(a);
+  enter(b);
+  claim_record* const claim = granted_claim();
+  machine.polled(*claim, true, env.now());
+  leave(a);
+  EXPECT_FALSE(b.answered);
+  EXPECT_EQ(said(claim_record::release), claim);
+  machine.withdraw(b, errc::canceled, env.now());
+}
+
 TEST_F(a_cohort, keeps_a_grant_in_use_when_a_poll_finds_waiters) {
   rules.can.contention = contention_signal::poll;
   rules.options.turns = 1;

@@ -276,7 +276,9 @@ TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal) {
 TEST_F(a_cohort, reports_no_doubt_when_a_short_lease_is_extended_to_a_long_one) {
   caller a(1s);
   enter(a);
-  claim_record* const claim = granted_claim();
+  claim_record* const claim = said(claim_record::acquire);
+  ASSERT_TRUE(claim);
+  grant_to(*claim, 7, 1s);
   asker i;
   machine.extend(*a.granted, 60s, i, env.now());
   tick();

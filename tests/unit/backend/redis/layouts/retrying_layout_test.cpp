@@ -182,6 +182,19 @@ TEST_F(redis_lua, lists_a_lock_once_that_the_server_finds_twice) {
   EXPECT_EQ(names, "ab");
 }
 
+TEST_F(redis_lua, lists_what_is_found_in_several_steps) {
+  const lease a = mutex(c, "a").acquire(), b = mutex(c, "b").acquire();
+  int scans = 0;
+  world.changed = [&](const std::string& bytes) -> std::string {
+    if (!bytes.starts_with("*2\r\n$1\r\n0\r\n")) return bytes;
+    return ++scans == 1 ? "*2\r\n$1\r\n7\r\n*1\r\n$1\r\nb\r\n"
+                        : "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n";
+  };
+  std::string names;
+  for (const holder& h : c.list()) names += h.name;
+  EXPECT_EQ(names, "ab");
+}
+
 TEST_F(redis_lua, lists_its_own_locks_by_prefix_and_nothing_else) {
   mutex a(c, "a*1"), b(c, "b"), braces(c, "a{x}");
   const lease one = a.acquire(), other = b.acquire(), third = braces.acquire();

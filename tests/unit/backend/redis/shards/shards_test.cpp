@@ -53,5 +53,11 @@ TEST_F(redis_shards, report_the_trouble_of_the_first_one_that_has_any) {
   EXPECT_EQ(trouble().substr(0, 13), "shard model: ") << trouble();
 }
 
+TEST_F(redis_shards, are_connected_while_each_of_them_is) {
+  EXPECT_TRUE(client.status().connected);
+  lose(world.model);
+  EXPECT_FALSE(client.status().connected);
+}
+
 }  // namespace
 }  // namespace holdfast::redis

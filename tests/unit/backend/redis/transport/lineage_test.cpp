@@ -84,6 +84,16 @@ TEST(redis_lineage, a_master_that_was_replaced_is_refused) {
   EXPECT_NE(why.find("REPLICAOF NO ONE"), std::string::npos) << why;
 }
 
+TEST(redis_lineage, the_newer_master_is_named_with_the_last_address_that_it_had) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  server_identity elsewhere = server_b;
+  elsewhere.address = "10.0.0.9:6379";
+  l.judge_commands(elsewhere);
+  EXPECT_NE(l.refusal_of(server_a).find("followed by 10.0.0.9:6379"), std::string::npos);
+}
+
 TEST(redis_lineage, a_master_is_refused_once_a_probe_has_seen_the_newer_one) {
   lineage l;
   l.judge_commands(server_a);

@@ -4,12 +4,14 @@
 #include <string>
 
 #include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
+#include "backend/zookeeper/layouts/node_data.hpp"
 #include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
 
 using zookeeper::error;
+using zookeeper::event_kind;
 
 // Others had all permits: it waits at the head of the queue, and its connection was lost while it
 // asked for its lease.
@@ -58,6 +60,39 @@ TEST(zookeeper_semaphore_layout, a_lease_of_an_earlier_session_is_not_its_own) {
   t.answer(9, layout_fixture::stat(8, 0, 0, layout_fixture::session + 1));
   EXPECT_EQ(t.told.take(), "");
   EXPECT_EQ(t.requests(), "delete delete");
+}
+
+// Nobody else had a permit.
+struct semaphore_holder : layout_fixture {
+  semaphore_holder() : layout_fixture("layout=curator-semaphore") {
+    claim->acquire({.mode = lock_mode::permit, .permits = 1, .total_permits = 1});
+    EXPECT_EQ(requests(), "create list exists");
+    own = own_name("0000000001");
+    answer(5, created(own));
+    answer(5, children({own.substr(own.rfind('/') + 1)}));
+    answer(5, error::no_node);
+    EXPECT_EQ(told.take(), "granted 5");
+  }
+  void remove(const std::string& node_of_lock) {
+    give(event(event_kind::deleted, node(node_of_lock)));
+  }
+  std::string own;
+};
+
+TEST(zookeeper_semaphore_layout, a_holder_has_lost_its_permit_once_its_lease_is_removed) {
+  semaphore_holder t;
+  t.remove("leases/_c_other-lease-0000000002");
+  EXPECT_EQ(t.told.take(), "");
+  t.remove(t.own);
+  EXPECT_EQ(t.told.take(), "lost");
+}
+
+TEST(zookeeper_semaphore_layout, a_holder_watches_its_lease_and_is_asked_to_give_it_back) {
+  semaphore_holder t;
+  t.pass(std::chrono::milliseconds{200});
+  EXPECT_EQ(t.requests(), "watch");
+  t.answer(5, layout_fixture::data(5, zookeeper::revocation_data));
+  EXPECT_EQ(t.told.take(), "asked");
 }
 
 TEST(zookeeper_semaphore_layout, one_that_is_in_use_with_another_number_of_permits_is_refused) {
