@@ -92,6 +92,10 @@ TEST_F(recording_file, is_read_while_its_process_lives_and_after_it) {
   EXPECT_EQ(one.locks.at(one.events[0].lock).name, "nightly");
 }
 
+TEST_F(recording_file, has_no_name_at_the_position_that_means_none) {
+  EXPECT_GT(make()->position_of(0, "nightly", {}), 0u);
+}
+
 TEST_F(recording_file, says_that_its_client_was_closed) {
   make().reset();
   EXPECT_TRUE(read().clients.at(0).is_closed);

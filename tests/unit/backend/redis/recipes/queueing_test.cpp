@@ -321,6 +321,19 @@ TEST_F(redis_recipe, a_release_is_repeated_until_it_is_answered) {
   EXPECT_EQ(gone.why, errc{}) << "it may be gone because of the first";
 }
 
+TEST_F(redis_recipe, a_claim_that_leaves_wakes_up_for_nothing_any_more) {
+  hold();
+  EXPECT_TRUE(steps.release(now, rules).sleeps);
+}
+
+TEST_F(redis_recipe, a_time_to_look_is_of_the_wait_in_which_it_was_told) {
+  steps.acquire({.ttl = 10s}, now, rules);
+  hear(operation::try_lock, verdict::busy);
+  steps.on(push{.what = push::kind::look, .until = now + 1s}, now);
+  hear(operation::lock_or_queue, verdict::failed);
+  EXPECT_GT(queue_at(0).wake, now + 9s);
+}
+
 TEST_F(redis_recipe, a_release_after_a_renewal_removes_what_the_renewal_may_have_stored) {
   hold();
   steps.renew(10s, now, rules);

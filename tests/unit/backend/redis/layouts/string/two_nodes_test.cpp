@@ -260,6 +260,18 @@ TEST_F(redis_moving_keys, are_freed_of_what_a_lost_claim_has_left_as_soon_as_the
   EXPECT_EQ(at_second("moving-job"), ":0\r\n");
 }
 
+TEST_F(redis_moving_keys, are_handed_over_at_the_server_that_has_them) {
+  recorded_claim& holder = held("moving-job");
+  const recorded_claim& waiter = held("moving-job");
+  world.command_at(world.second, {"SET", "moving-job", holder.owner(), "PX", "9000"});
+  move_keys();
+  pass(1s);
+  EXPECT_EQ(waiter.log, "");
+  holder.release();
+  pass(1s);
+  EXPECT_EQ(waiter.log, "granted ");
+}
+
 // The counter of their slot did not come along.
 TEST_F(redis_moving_keys, have_numbers_above_those_of_their_former_server) {
   const std::string ahead = std::to_string(world.wall().count() + 500'000);
