@@ -50,7 +50,6 @@ action recipe::start() noexcept {
 action recipe::acquire(const request& w) noexcept {
   request_ = w;
   reopened_ = 0;
-  joins_ = false;
   return w.is_open ? start() : go(state::opening, action::open);
 }
 

@@ -91,6 +91,8 @@ TEST_F(lease_recipe_test, a_refused_downgrade_is_repeated_until_it_is_executed) 
   EXPECT_FALSE(hear(verdict::done).sleeps);
   EXPECT_FALSE(is_downgrading_);
   EXPECT_TRUE(is_held() && is_downgraded());
+  const step late = on_downgrade_reply(plain_reply{.what = verdict::not_now}, now, rules);
+  EXPECT_FALSE(late.sleeps) << "of an earlier request";
 }
 
 TEST_F(lease_recipe_test, a_refused_attempt_is_repeated_later_each_time_and_just_before_its_end) {
