@@ -150,6 +150,7 @@ void retrying_node::on_reply(request& b, const value& v, const reply_context& co
   const bool is_awaited = c && c->recipe().epoch() == m.epoch;
   const std::string owner = is_awaited ? home_.owner_at_server(*c) : std::string();
   r = codec_.read(v, is_awaited ? request_of(*c, owner) : lock_request(), r);
+  r.rest = context.left_of(r.rest);
   if (is_awaited && r.what == retrying_reply::verdict::next_step) c->seen = v.text();
   if (is_awaited && r.what == retrying_reply::verdict::busy) c->had_place = c->recipe().is_waiter();
   if (is_awaited && r.what == retrying_reply::verdict::granted && codec_.facts().owner_is_stamp)

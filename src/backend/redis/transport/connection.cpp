@@ -68,6 +68,7 @@ void connection::on_open(time_point now, event_queue&) {
 void connection::on_bytes(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   if (state_ < state::greeting) return;
   if (std::exchange(is_silent_, false)) owner_.on_heard(*this, now);
+  if (!has_held()) received_ = now;
   reader_->feed(bytes);
   take_replies(now, events);
   if (has_held()) owner_.on_held(*this, now);
@@ -76,6 +77,7 @@ void connection::on_bytes(std::span<const std::byte> bytes, time_point now, even
 void connection::release_marked(time_point now, event_queue& events) {
   released_ = marked_;
   if (is_ready()) take_replies(now, events);
+  received_ = marked_at_;  // what is held still came later
 }
 
 bool connection::is_held_back(const expected_reply& r) noexcept {
@@ -133,7 +135,7 @@ void connection::on_last_reply(const value& v, time_point now, event_queue& even
   unattended_ -= r.is_unattended ? 1 : 0;
   const bool is_doubted = doubted_ > 0;
   doubted_ -= is_doubted ? 1 : 0;
-  const reply_context c{now, r.sent, events, aborted_, is_doubted, owner_.lanes_agree()};
+  const reply_context c{now, r.sent, events, aborted_, is_doubted, owner_.lanes_agree(), received_};
   if (!v.has_errors() && aborted_.empty()) return r.to->on_reply(v, c);
   on_error(r, v, c);
 }

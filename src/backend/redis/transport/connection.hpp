@@ -123,7 +123,10 @@ class connection final : public io::stream_user {
   // A reply is held back, and all that follow it; what has come until mark_received() counts after
   // release_marked().
   bool has_held() const noexcept { return is_ready() && reader_->is_kept(); }
-  void mark_received() noexcept { marked_ = is_ready() ? reader_->fed() : 0; }
+  void mark_received(time_point now) noexcept {
+    marked_ = is_ready() ? reader_->fed() : 0;
+    marked_at_ = now;
+  }
   void release_marked(time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
@@ -170,6 +173,8 @@ class connection final : public io::stream_user {
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
   std::uint64_t marked_ = 0, released_ = 0;  // of the bytes that were received
+  time_point marked_at_{};
+  time_point received_{};  // not later than the replies that come next were received
   base::ring<expected_reply> in_flight_;
   unsigned unattended_ = 0;  // of these
   time_point began_{};       // to connect

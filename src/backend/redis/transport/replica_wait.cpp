@@ -64,7 +64,7 @@ void replica_wait::ask(time_point now) {
   if (!line_.is_ready()) return line_.open(now);
   is_asking_ = true;
   ask_again_ = base::never;
-  asker_.on_asked();
+  asker_.on_asked(now);
   std::string& out = line_.out();
   std::uint32_t replies = 1;
   if (!planted(mutant::idle_wait_believed)) {

@@ -30,7 +30,7 @@ class replica_wait final : private side_connection_owner {
     // Whether that server has been the master since then, by its INFO replication.
     virtual bool still_reigns(std::string_view replication, const reply_context&) = 0;
     virtual bool has_held() const noexcept = 0;  // replies that nothing has covered yet
-    virtual void on_asked() = 0;                 // about all that is held now
+    virtual void on_asked(time_point now) = 0;   // about all that is held now
     virtual void on_covered(time_point now, base::event_queue&) = 0;
     virtual void on_lacking(std::string why, time_point now) = 0;
     virtual void on_demoted(time_point now, base::event_queue&) = 0;  // the server

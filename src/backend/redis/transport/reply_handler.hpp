@@ -1,5 +1,6 @@
 // The receiver of the reply to a request.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,13 @@ struct reply_context {
   // Since it was sent a connection of this client has ended: the name may lead to another server
   // now, and what this one says of locks proves nothing.
   bool is_doubted = false;
-  bool lanes_agree = true;  // the last connection that was made reached this server
+  bool lanes_agree = true;          // the last connection that was made reached this server
+  base::time_point received = now;  // at the earliest; long before `now` where it was held back
+
+  // What is left of a lease's rest that the reply tells.
+  base::duration left_of(base::duration rest) const noexcept {
+    return std::max<base::duration>(rest - (now - received), {});
+  }
 };
 
 // Why the server did nothing. The last three are the answers of a cluster.

@@ -190,7 +190,7 @@ class transport final : private connection_owner,
   bool is_commands_server(const server_identity&) const override;
   bool still_reigns(std::string_view replication, const reply_context&) override;
   bool has_held() const noexcept override;
-  void on_asked() override;
+  void on_asked(time_point now) override;
   void on_covered(time_point now, base::event_queue&) override;
   void on_lacking(std::string why, time_point now) override;
 

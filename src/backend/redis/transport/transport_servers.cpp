@@ -282,9 +282,9 @@ bool transport::has_held() const noexcept {
   return commands_.has_held() || renewals_.has_held() || !held_messages_.empty();
 }
 
-void transport::on_asked() {
-  commands_.mark_received();
-  renewals_.mark_received();
+void transport::on_asked(time_point now) {
+  commands_.mark_received(now);
+  renewals_.mark_received(now);
   marked_messages_ = held_messages_.size();
 }
 

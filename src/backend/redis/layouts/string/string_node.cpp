@@ -365,6 +365,7 @@ void string_node::answer(claims::claim_handle whose, reply q, std::string_view e
   const time_point now = context.now;
   if (q.what == verdict::granted && has_left(*c))
     return c->on([&](queueing_recipe& r) { return r.on_cut(q.epoch); }, now, context.events);
+  q.rest = context.left_of(q.rest);
   q = grant_rules::believe(q, counter_of(*c).floor, over_.clock(), now);
   if (q.what == verdict::not_now) note_refusal(explain_reply(error), now);
   if (q.what == verdict::granted || q.what == verdict::queued) over_.note_accepted(now);

@@ -109,6 +109,22 @@ TEST_F(redis_replica_wait, a_reply_after_the_question_waits_for_the_next_one) {
   EXPECT_EQ(a.take_log(), "=second ");
 }
 
+TEST_F(redis_replica_wait, what_a_reply_tells_of_time_goes_on_while_it_is_held_back) {
+  have_both();
+  get_answer();
+  net.time.advance(300ms);
+  send();
+  net.reply(0, "+OK\r\n");
+  net.time.advance(200ms);
+  confirm(1);
+  EXPECT_EQ(a.take_log(), "=OK ");
+  EXPECT_EQ(a.left_of_a_minute, 1min - 500ms);
+  net.time.advance(100ms);
+  confirm(1);
+  EXPECT_EQ(a.take_log(), "=OK ");
+  EXPECT_EQ(a.left_of_a_minute, 1min - 600ms) << "it came after the first question";
+}
+
 TEST_F(redis_replica_wait, more_replies_may_wait_than_one_reply_may_have_bytes) {
   have_both();
   constexpr int replies = 30;

@@ -50,6 +50,7 @@ class counting_source final : public request_source, public reply_handler {
 
   void on_reply(const value& v, const reply_context& c) override {
     log += '=' + std::string(v.text()) + (c.is_doubted ? "? " : " ");
+    left_of_a_minute = c.left_of(1min);
   }
   void on_not_executed(not_executed, const value&, const reply_context&) override {
     log += "unknown ";
@@ -64,6 +65,7 @@ class counting_source final : public request_source, public reply_handler {
   bool calls = false, renews = false, in_use = false;
   time_point tick_at = base::never;
   std::string log;
+  base::duration left_of_a_minute{};  // that the last reply would have told
 };
 
 class early_or_late final : public message_handler {

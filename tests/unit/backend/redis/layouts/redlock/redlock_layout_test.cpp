@@ -421,18 +421,6 @@ TEST(redlock_layout, a_renewal_sets_the_lock_at_a_server_that_lacks_it) {
   EXPECT_EQ(w.servers_with("x"), 0u);
 }
 
-// Each text is sent again where its hash is unknown.
-TEST(redlock_layout, a_renewal_counts_though_all_servers_have_forgotten_its_script) {
-  three_servers w;
-  client c = w.open();
-  lease held = c.mutex("x").acquire({.ttl = 10s, .renew = renewal::manual});
-  for (sim::model_redis* const s : w.all) s->script_flush();
-  std::error_code ec;
-  held.extend(1min, ec);
-  EXPECT_FALSE(ec) << ec.message();
-  EXPECT_GT(held.expires() - w.now(), 50s);
-}
-
 TEST(redlock_layout, a_lock_that_a_majority_has_lost_is_set_nowhere) {
   three_servers w;
   client c = w.open();
