@@ -142,28 +142,28 @@ TEST_F(a_cohort, polls_the_store_while_a_grant_lingers_unseen) {
   EXPECT_TRUE(silent()) << "it is released";
 }
 
-TEST_F(a_cohort, hands_a_grant_over_once_a_poll_has_found_waiters) {
-  rules.can.contention = contention_signal::poll;
-  rules.options.turns = 1;
+// One of two callers is inside when a poll finds that another client waits.
+struct a_cohort_that_polls : a_cohort {
+  a_cohort_that_polls() {
+    rules.can.contention = contention_signal::poll;
+    rules.options.turns = 1;
+    enter(a);
+    enter(b);
+    claim = granted_claim();
+    machine.polled(*claim, true, env.now());
+  }
   caller a, b;
-  enter(a);
-  enter(b);
-  claim_record* const claim = granted_claim();
-  machine.polled(*claim, true, env.now());
+  claim_record* claim;
+};
+
+TEST_F(a_cohort_that_polls, hands_a_wanted_grant_over_when_its_turn_ends) {
   leave(a);
   EXPECT_FALSE(b.answered);
   EXPECT_EQ(said(claim_record::release), claim);
   machine.withdraw(b, errc::canceled, env.now());
 }
 
-TEST_F(a_cohort, keeps_a_grant_in_use_when_a_poll_finds_waiters) {
-  rules.can.contention = contention_signal::poll;
-  rules.options.turns = 1;
-  caller a, b;
-  enter(a);
-  enter(b);
-  claim_record* const claim = granted_claim();
-  machine.polled(*claim, true, env.now());
+TEST_F(a_cohort_that_polls, keeps_a_grant_in_use_until_its_turn_ends) {
   EXPECT_TRUE(silent());
   EXPECT_TRUE(a.granted->held());
   machine.polled(*claim, false, env.now());
