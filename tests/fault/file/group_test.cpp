@@ -109,7 +109,7 @@ TEST_F(a_directory_of_several_users, has_one_holder_among_them) {
   }
 }
 
-// The file of a lock is made by whoever comes first; the other one opens it.
+// The first of them creates the lock's file, and the other one opens it.
 TEST_F(a_directory_of_several_users, lets_two_of_them_be_the_first_at_a_lock) {
   const auto take_each = [where = url()](const other_process::line& l) {
     const auto store = open_backend(where);

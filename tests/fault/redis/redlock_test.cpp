@@ -21,6 +21,19 @@ class redlock : public on_redis {
   static std::string key_at(redis_server& s, const std::string& key = "x") {
     return s.command({"GET", key}).text;
   }
+  // A client that was just opened may lack the vote of a server, and a majority has none to spare.
+  static lease held_at_each_server(const client& c, redlock_servers& s,
+                                   const acquire_options& how = {}) {
+    lease held;
+    EXPECT_TRUE(eventually([&] {
+      held = {};
+      held = c.mutex("x").acquire(how);
+      for (std::size_t i = 0; i < s.size(); ++i)
+        if (key_at(s[i]).empty()) return false;
+      return true;
+    }));
+    return held;
+  }
 };
 
 TEST_F(redlock, a_lock_is_held_by_one_client_and_freed_at_every_server) {
@@ -302,19 +315,6 @@ TEST_F(redlock, a_server_that_is_named_by_two_addresses_has_one_vote) {
 }
 
 const redis_options with_steps{.durable = true, .clock_shim = true};
-
-// A client that was just opened may lack the vote of a server, and a majority has none to spare.
-lease held_at_each_server(const client& c, redlock_servers& s, const acquire_options& how = {}) {
-  lease held;
-  EXPECT_TRUE(eventually([&] {
-    held = {};
-    held = c.mutex("x").acquire(how);
-    for (std::size_t i = 0; i < s.size(); ++i)
-      if (s[i].command({"GET", "x"}).text.empty()) return false;
-    return true;
-  }));
-  return held;
-}
 
 TEST_F(redlock, a_step_of_one_of_five_clocks_lets_no_other_client_in) {
   redlock_servers s(5, redlock_servers::history::long_running, with_steps);

@@ -101,7 +101,7 @@ TEST_F(recording_file, says_that_its_client_was_closed) {
   EXPECT_TRUE(read().clients.at(0).is_closed);
 }
 
-// Of a process with this one's number in another container.
+// A process in another container may have the same number.
 TEST_F(recording_file, has_another_name_than_one_that_is_there) {
   const auto first = make();
   const std::string path = fs::directory_iterator(folder())->path().string();

@@ -23,7 +23,7 @@ struct reply_context {
   bool lanes_agree = true;          // the last connection that was made reached this server
   base::time_point received = now;  // at the earliest; long before `now` where it was held back
 
-  // What is left of a lease's rest that the reply tells.
+  // The rest of a lease that the reply reports, less the time for which the reply was held back.
   base::duration left_of(base::duration rest) const noexcept {
     return std::max<base::duration>(rest - (now - received), {});
   }

@@ -57,12 +57,14 @@ class on_model : public base::environment, public base::caller_driver {
     at(d, [&] { end.signal(); });
     run_until_signalled(end);
   }
-  // Whatever the server sends goes through this, if it is set.
-  std::function<std::string(std::string)> changed;
   // Whether callers would have to drive the loop for the sake of others.
   bool has_pending_replies() const noexcept {
-    return std::ranges::any_of(lent_, [](base::loop_user* u) { return u->has_pending_replies(); });
+    return std::ranges::any_of(loops_, [](const loop* l) {
+      return l->lends && l->user.has_pending_replies();
+    });
   }
+  // Whatever the server sends goes through this, if it is set.
+  std::function<std::string(std::string)> changed;
   bool refuses_connections = false;  // the new ones
   // Servers that are out of reach, once their connections have ended; and stopped ones, whose bytes
   // arrive once they go on.
@@ -156,14 +158,10 @@ class on_model : public base::environment, public base::caller_driver {
 
   class loop final : public base::event_loop {
    public:
-    loop(on_model& w, base::loop_user& u, bool lends) : world_(w), user_(u), lends_(lends) {
-      world_.users_.push_back(&user_);
-      if (lends_) world_.lent_.push_back(&user_);
+    loop(on_model& w, base::loop_user& u, bool by_callers) : user(u), lends(by_callers), world_(w) {
+      world_.loops_.push_back(this);
     }
-    ~loop() override {
-      std::erase(world_.users_, &user_);
-      std::erase(world_.lent_, &user_);
-    }
+    ~loop() override { std::erase(world_.loops_, this); }
     std::unique_ptr<base::stream> connect(const base::address& to, const base::tls_terms*,
                                           base::stream_events& e) override {
       world_.connection_attempts.push_back(world_.now());
@@ -174,17 +172,18 @@ class on_model : public base::environment, public base::caller_driver {
     }
     void request_flush(bool) noexcept override {}
     void attend() noexcept override {}
-    base::caller_driver* driver() noexcept override { return lends_ ? &world_ : nullptr; }
+    base::caller_driver* driver() noexcept override { return lends ? &world_ : nullptr; }
     void forked() noexcept override {}
+
+    base::loop_user& user;
+    const bool lends;  // to callers, who drive it
 
    private:
     on_model& world_;
-    base::loop_user& user_;
-    const bool lends_;
   };
 
   void step() {
-    for (base::loop_user* const u : std::vector(users_)) u->flush();
+    for (loop* const l : std::vector(loops_)) l->user.flush();
     for (stream* const s : std::vector(streams_))
       if (s->step()) return;
     if (!time.advance_to_next_alarm()) time.run_jobs();
@@ -192,7 +191,7 @@ class on_model : public base::environment, public base::caller_driver {
 
   end_of_nobody nobody_;
   std::vector<std::unique_ptr<later>> later_;
-  std::vector<base::loop_user*> users_, lent_;
+  std::vector<loop*> loops_;
   std::vector<stream*> streams_;
 };
 

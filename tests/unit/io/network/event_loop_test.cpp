@@ -59,7 +59,7 @@ TEST_P(network_loop, opens_writes_reads_and_sees_the_end) {
   stream_->write(bytes("into the void"));
 }
 
-// Of the process, that is connected to the listener; -1: none.
+// The socket of this process that is connected to the listener; -1: there is none.
 int socket_to(const listener& l) {
   for (int fd = 0; fd < 1024; ++fd) {
     sockaddr_in to{};

@@ -26,6 +26,11 @@ struct redis_lua : testing::Test {
 
   std::string stored(std::string_view key = "job") { return world.command({"GET", key}); }
   client other() { return world.open("layout=lua"); }
+  std::vector<std::string> listed(std::string_view prefix = {}) const {
+    std::vector<std::string> out;
+    for (const holder& h : c.list(prefix)) out.push_back(h.name);
+    return out;
+  }
   void pass(base::duration d) { world.pass(d); }
 };
 
@@ -177,9 +182,7 @@ TEST_F(redis_lua, lists_a_lock_once_that_the_server_finds_twice) {
     const bool is_of_scan = bytes.starts_with("*2\r\n$1\r\n0\r\n");
     return is_of_scan ? "*2\r\n$1\r\n0\r\n*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\na\r\n" : bytes;
   };
-  std::string names;
-  for (const holder& h : c.list()) names += h.name;
-  EXPECT_EQ(names, "ab");
+  EXPECT_EQ(listed(), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(redis_lua, lists_what_is_found_in_several_steps) {
@@ -190,9 +193,7 @@ TEST_F(redis_lua, lists_what_is_found_in_several_steps) {
     return ++scans == 1 ? "*2\r\n$1\r\n7\r\n*1\r\n$1\r\nb\r\n"
                         : "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n";
   };
-  std::string names;
-  for (const holder& h : c.list()) names += h.name;
-  EXPECT_EQ(names, "ab");
+  EXPECT_EQ(listed(), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(redis_lua, lists_its_own_locks_by_prefix_and_nothing_else) {
@@ -200,14 +201,9 @@ TEST_F(redis_lua, lists_its_own_locks_by_prefix_and_nothing_else) {
   const lease one = a.acquire(), other = b.acquire(), third = braces.acquire();
   world.command({"SET", "a*2", "somebody"});
   world.command({"HSET", "a*3", "a", "b"});
-  const auto names = [&](std::string_view prefix) {
-    std::vector<std::string> out;
-    for (const holder& h : c.list(prefix)) out.push_back(h.name);
-    return out;
-  };
-  EXPECT_EQ(names(""), (std::vector<std::string>{"a*1", "a{x}", "b"}));
-  EXPECT_EQ(names("a*"), std::vector<std::string>{"a*1"}) << "a prefix is no pattern";
-  EXPECT_EQ(names("none"), std::vector<std::string>{});
+  EXPECT_EQ(listed(""), (std::vector<std::string>{"a*1", "a{x}", "b"}));
+  EXPECT_EQ(listed("a*"), std::vector<std::string>{"a*1"}) << "a prefix is no pattern";
+  EXPECT_EQ(listed("none"), std::vector<std::string>{});
   EXPECT_EQ(c.holders("a*2").front().owner, "somebody");
 }
 

@@ -1,8 +1,9 @@
-// What a semaphore's claim makes of leases that it finds.
+// A semaphore's claim, and the leases that the server lists.
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "backend/zookeeper/layouts/claim_batch.hpp"
 #include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
 #include "backend/zookeeper/layouts/node_data.hpp"
 #include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
@@ -13,8 +14,13 @@ namespace {
 using zookeeper::error;
 using zookeeper::event_kind;
 
+// The node's own name, without its path.
+std::string node_name_of(const std::string& path) {
+  return std::string(zookeeper::last_part(path));
+}
+
 // Others had all permits: it waits at the head of the queue, and its connection was lost while it
-// asked for its lease.
+// asked for its lease. Now the server lists that lease, and the claim looks at it.
 struct semaphore_claim : layout_fixture {
   semaphore_claim() : layout_fixture("layout=curator-semaphore") {
     claim->acquire({.mode = lock_mode::permit, .permits = 1, .total_permits = 1});
@@ -26,28 +32,25 @@ struct semaphore_claim : layout_fixture {
     answer(6);
     EXPECT_EQ(requests(), "create list");
     answer(7, created(own_name("0000000001")));
-    answer(7, children({last_part(own_name("0000000001"))}));
+    answer(7, children({node_name_of(own_name("0000000001"))}));
     EXPECT_EQ(requests(), "create list");
     move();
     EXPECT_EQ(sent_again(), "sync list");
     answer(8);
+    answer(9, children({own()}));
+    EXPECT_EQ(requests(), "exists");
   }
-  static std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-  std::string own() const { return last_part(own_name("0000000002")); }
+  std::string own() const { return node_name_of(own_name("0000000002")); }
 };
 
 TEST(zookeeper_semaphore_layout, a_lease_that_was_made_before_the_connection_was_lost_is_used) {
   semaphore_claim t;
-  t.answer(9, layout_fixture::children({t.own()}));
-  EXPECT_EQ(t.requests(), "exists");
   t.answer(9, layout_fixture::stat(8));
   EXPECT_EQ(t.told.take(), "granted 8");
 }
 
 TEST(zookeeper_semaphore_layout, a_lease_that_is_removed_while_it_is_looked_at_is_asked_for_anew) {
   semaphore_claim t;
-  t.answer(9, layout_fixture::children({t.own()}));
-  EXPECT_EQ(t.requests(), "exists");
   t.answer(10, error::no_node);
   EXPECT_EQ(t.told.take(), "") << "the claim waits on";
   EXPECT_EQ(t.requests(), "delete delete");
@@ -55,8 +58,6 @@ TEST(zookeeper_semaphore_layout, a_lease_that_is_removed_while_it_is_looked_at_i
 
 TEST(zookeeper_semaphore_layout, a_lease_of_an_earlier_session_is_not_its_own) {
   semaphore_claim t;
-  t.answer(9, layout_fixture::children({t.own()}));
-  EXPECT_EQ(t.requests(), "exists");
   t.answer(9, layout_fixture::stat(8, 0, 0, layout_fixture::session + 1));
   EXPECT_EQ(t.told.take(), "");
   EXPECT_EQ(t.requests(), "delete delete");
@@ -69,7 +70,7 @@ struct semaphore_holder : layout_fixture {
     EXPECT_EQ(requests(), "create list exists");
     own = own_name("0000000001");
     answer(5, created(own));
-    answer(5, children({own.substr(own.rfind('/') + 1)}));
+    answer(5, children({node_name_of(own)}));
     answer(5, error::no_node);
     EXPECT_EQ(told.take(), "granted 5");
   }

@@ -1,4 +1,4 @@
-// What a client is told of a layout that is only a demonstration.
+// The warning about a layout that is only a demonstration.
 #include <gtest/gtest.h>
 
 #include "testkit/heard_warnings.hpp"

@@ -136,7 +136,7 @@ TEST_F(redis_string_nodes, look_at_a_lock_at_the_time_that_its_server_names) {
   EXPECT_EQ(waiter.log, "granted ");
 }
 
-// What was published meanwhile was lost.
+// The lock is freed while the client hears no messages.
 TEST_F(redis_string_nodes, ask_again_for_a_waiter_once_messages_are_heard_again) {
   held("first-job");
   const recorded_claim& waiter = held("first-job");
