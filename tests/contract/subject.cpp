@@ -84,9 +84,12 @@ std::vector<expected_failure> failures_of_reading_nodes() {
   for (const std::string_view behaviour :
        {"queued_readers_enter_together", "readers_that_share_have_one_token_and_one_owner",
         "a_later_group_has_a_larger_token", "a_downgrade_lets_readers_in_under_its_token",
-        "readers_that_wait_enter_at_a_downgrade", "inspect_shows_each_reader",
-        "the_owner_of_a_share_breaks_all_of_its_group"})
+        "readers_that_wait_enter_at_a_downgrade", "inspect_shows_each_reader"})
     out.push_back({behaviour, own_nodes});
+  // The other reader's session is short: if the machine stalls, it ends as well.
+  out.push_back({.behaviour = "the_owner_of_a_share_breaks_all_of_its_group",
+                 .reason = own_nodes,
+                 .plays_max = 20});
   return out;
 }
 #endif

@@ -64,7 +64,7 @@ TEST_F(zookeeper_on_ensemble, a_session_finds_the_leader_and_the_next_one) {
   const int first = all.leader();
   all.at(first).kill_hard();
   ASSERT_TRUE(eventually([&] { return c.count("doubtful") >= 1; }));
-  ASSERT_TRUE(eventually([&] { return c.create("/more").code == error::ok; }));
+  ASSERT_TRUE(eventually_creates(c, "/more"));
   if (c.count("lost") == 0) {
     EXPECT_EQ(c.id(), id);
     EXPECT_EQ(c.exists("/own").code, error::ok);

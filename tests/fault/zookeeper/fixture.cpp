@@ -123,6 +123,13 @@ int session_client::count(const std::string& word) {
   return static_cast<int>(std::ranges::count(log_, word));
 }
 
+bool eventually_creates(session_client& c, const std::string& path) {
+  return eventually([&] {
+    const auto code = c.create(path).code;
+    return code == error::ok || code == error::node_exists;
+  });
+}
+
 std::int64_t eventual_owner_of_own(session_client& c, session_client& other) {
   std::int64_t owner = 0;
   EXPECT_TRUE(eventually([&] {

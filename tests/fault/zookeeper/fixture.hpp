@@ -87,6 +87,10 @@ class session_client final : private zookeeper::session_listener {
   zookeeper::transport transport_;
 };
 
+// Has `c` make the node, over connections that may be cut: an attempt without an answer may have
+// made it, and the next one finds it there.
+bool eventually_creates(session_client& c, const std::string& path);
+
 // Has `c` make the ephemeral node "/own", which `other` watches from then on. Returns the session
 // that owns it.
 std::int64_t eventual_owner_of_own(session_client& c, session_client& other);

@@ -215,7 +215,7 @@ TEST_F(zookeeper_session, that_is_out_of_reach_lapses_before_its_nodes_go) {
     proxy.set_both({});
     proxy.reset_all();
   }
-  EXPECT_TRUE(eventually([&] { return c.create("/a").code == error::ok; })) << "a new session";
+  EXPECT_TRUE(eventually_creates(c, "/a")) << "a new session";
   EXPECT_TRUE(c.close());
 }
 
