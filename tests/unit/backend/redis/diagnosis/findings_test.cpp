@@ -175,6 +175,9 @@ TEST(redis_grading, of_replicas) {
   EXPECT_EQ(grade_replicas(f).grade, grade::good);
   f.replicas_needed.text = "2";
   EXPECT_EQ(grade_replicas(f).grade, grade::bad);
+  f = with("connected_slaves:0", "connected_slaves:2");
+  f.replicas_needed.text = "1";
+  EXPECT_EQ(grade_replicas(f).grade, grade::good) << "the server does not count them";
 }
 
 TEST(redis_grading, of_replicas_counts_those_that_are_needed) {

@@ -321,6 +321,16 @@ TEST_F(redis_recipe, a_release_is_repeated_until_it_is_answered) {
   EXPECT_EQ(gone.why, errc{}) << "it may be gone because of the first";
 }
 
+TEST_F(redis_recipe, a_release_at_a_lock_that_is_of_another_kind_now_ends) {
+  hold();
+  steps.release(now, rules);
+  reply r = answer(operation::release_uncontended, verdict::failed);
+  r.why = errc::mismatch;
+  const effects out = steps.on(r, now, rules);
+  EXPECT_EQ(out.event, claim_event::ended);
+  EXPECT_EQ(out.why, errc::not_held);
+}
+
 TEST_F(redis_recipe, a_claim_that_leaves_wakes_up_for_nothing_any_more) {
   hold();
   EXPECT_TRUE(steps.release(now, rules).sleeps);

@@ -166,5 +166,100 @@ TEST_F(redis_moving_claim, reports_waiters_of_either_shard) {
   c.claim.release(nullptr);
 }
 
+TEST_F(redis_moving_claim,
+       one_attempt_that_finds_the_former_lock_busy_leaves_the_present_one_alone) {
+  two_shards::other o(shards.former);
+  o.acquire();
+  c.acquire(true);
+  EXPECT_EQ(c.sink.log, "busy ");
+  EXPECT_EQ(shards.present.acquires, 0);
+  EXPECT_EQ(shards.former.releases + shards.present.releases, 0) << "it holds nothing";
+  o.release();
+}
+
+TEST_F(redis_moving_claim, a_lease_ends_with_the_first_of_its_two_leases) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  c.acquire();
+  const base::time_point begun = shards.former.now;
+  shards.pass(4s);
+  o.release();
+  EXPECT_EQ(c.sink.log, "granted ");
+  EXPECT_EQ(c.sink.granted.deadline, begun + 10s);
+  c.claim.release(nullptr);
+}
+
+TEST_F(redis_moving_claim, an_extension_ends_with_the_first_of_its_two_leases) {
+  c.acquire();
+  const base::time_point begun = shards.former.now;
+  shards.former.answers = false;
+  c.claim.renew(20s, 1);
+  shards.pass(1s);
+  shards.former.answers = true;
+  shards.present.answers = false;
+  c.claim.renew(20s, 2);
+  EXPECT_EQ(c.sink.log, "granted extended1 ");
+  EXPECT_EQ(c.sink.deadline, begun + 20s);
+  c.claim.release(nullptr);
+}
+
+TEST_F(redis_moving_claim, a_grant_has_what_either_shard_reports_of_it) {
+  for (const auto fact :
+       {&seam::grant::others_wait, &seam::grant::provisional, &seam::grant::waiters_unknown})
+    for (shard_model* const s : {&shards.former, &shards.present}) {
+      s->template_of_grants.*fact = true;
+      c.acquire();
+      EXPECT_TRUE(c.sink.granted.*fact) << (s == &shards.former ? "former" : "present");
+      c.claim.release(nullptr);
+      s->template_of_grants.*fact = false;
+      c.acquire();
+      EXPECT_FALSE(c.sink.granted.*fact);
+      c.claim.release(nullptr);
+    }
+}
+
+TEST_F(redis_moving_claim, a_shard_that_is_left_receives_nothing_more) {
+  c.acquire();
+  c.claim.check_waiters();
+  EXPECT_EQ(shards.former.further_verbs + shards.present.further_verbs, 2);
+  shards.former.ends = shards.present.ends = false;
+  c.claim.release(nullptr);
+  c.claim.check_waiters();
+  c.claim.downgrade();
+  EXPECT_EQ(shards.former.further_verbs + shards.present.further_verbs, 2);
+}
+
+TEST_F(redis_moving_claim, a_release_reports_the_first_failure) {
+  c.acquire();
+  seam::claim_sink &former = shards.former.holder->sink, &present = shards.present.holder->sink;
+  shards.former.ends = shards.present.ends = false;
+  c.claim.release(nullptr);
+  former.on_ended({errc::outcome_unknown, "no answer"});
+  EXPECT_EQ(c.sink.log, "granted ");
+  present.on_ended({errc::not_held, {}});
+  EXPECT_EQ(c.sink.log, "granted unknown ");
+}
+
+TEST_F(redis_moving_claim, a_loss_at_both_shards_is_reported_once) {
+  c.acquire();
+  seam::claim_sink &former = shards.former.holder->sink, &present = shards.present.holder->sink;
+  shards.present.ends = false;
+  former.on_lost(make_error_code(errc::lost));
+  present.on_lost(make_error_code(errc::lost));
+  EXPECT_EQ(c.sink.log, "granted lost ");
+}
+
+TEST_F(redis_moving_claim, doubt_is_reported_of_a_lock_that_is_held) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  c.acquire();
+  shards.former.holder->sink.on_doubtful();
+  EXPECT_EQ(c.sink.log, "") << "there is no holder to notify";
+  o.release();
+  shards.former.holder->sink.on_doubtful();
+  EXPECT_EQ(c.sink.log, "granted doubtful ");
+  c.claim.release(nullptr);
+}
+
 }  // namespace
 }  // namespace holdfast::redis

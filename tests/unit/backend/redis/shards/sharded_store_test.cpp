@@ -7,15 +7,18 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/backend/redis/shards/bare_shard.hpp"
+#include "tests/unit/backend/redis/shards/two_shards.hpp"
 
 namespace holdfast::redis {
 namespace {
 
 // Answers with what the test has put into it, or fails.
-class listed_shard final : public bare_shard {
+class listed_shard final : public bare_shard, private guarded_values {
  public:
-  std::unique_ptr<seam::claim> open(std::string_view, seam::claim_sink&) override { return {}; }
+  std::unique_ptr<seam::claim> open(std::string_view, seam::claim_sink&) override {
+    ++claims;
+    return {};
+  }
   bool can_lock_all(std::span<const std::string_view>) const override { return locks_all; }
   void inspect(std::string_view, seam::holders_handler& to) override { show(to); }
   void holders(std::string_view, seam::holders_handler& to) override { show(to); }
@@ -26,10 +29,19 @@ class listed_shard final : public bare_shard {
 
   std::vector<holder> shown;
   base::failure fault;
-  bool breaks = false, locks_all = true;
-  int questions = 0;
+  bool breaks = false, locks_all = true, has_values = true;
+  int questions = 0, claims = 0, writes = 0;
 
  private:
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    if (wanted == typeid(guarded_values))
+      return has_values ? offer<guarded_values>(*this, wanted) : nullptr;
+    return offer<grant_counters>(*this, wanted);
+  }
+  void write(const guarded_write&, seam::decision_handler& to) override {
+    ++writes;
+    to.on_result(true);
+  }
   void show(seam::holders_handler& to) {
     ++questions;
     fault.code ? to.on_failed(fault) : to.on_result(shown);
@@ -98,6 +110,12 @@ class redis_sharded_store : public testing::Test {
     store.break_lock(name, "seen", to);
     EXPECT_EQ(to.answers, 1);
     return to.why.code ? to.why.text : to.result ? "yes" : "no";
+  }
+
+  void write(std::string_view key) {
+    kept_answer<bool> to;
+    store.find<guarded_values>()->write({"ordered", key, "1", "me", "7"}, to);
+    EXPECT_TRUE(to.result);
   }
 
   listed_shard a, b;
@@ -193,6 +211,34 @@ TEST_F(redis_sharded_store, while_the_list_stays_each_lock_is_shown_with_its_tok
   a.questions = b.questions = 0;
   EXPECT_EQ(broken(moves), "no");
   EXPECT_EQ(a.questions, 0);
+}
+
+TEST_F(redis_sharded_store, a_lock_that_moves_is_opened_at_both_shards_and_any_other_at_its_own) {
+  recorded_sink sink;
+  (void)store.open(stays, sink);
+  EXPECT_EQ(a.claims, 1);
+  EXPECT_EQ(b.claims, 0);
+  (void)store.open(moves, sink);
+  EXPECT_EQ(a.claims, 2);
+  EXPECT_EQ(b.claims, 1);
+}
+
+// Clients with either list use the former shard.
+TEST_F(redis_sharded_store, a_guarded_value_is_written_at_its_former_shard_until_the_change_ends) {
+  write(moves);
+  EXPECT_EQ(a.writes, 1);
+  EXPECT_EQ(b.writes, 0);
+  lists.is_changing = false;
+  write(moves);
+  EXPECT_EQ(b.writes, 1);
+  write(stays);
+  EXPECT_EQ(a.writes, 2);
+}
+
+TEST_F(redis_sharded_store, guarded_values_are_offered_where_the_shards_offer_them) {
+  EXPECT_NE(store.find<guarded_values>(), nullptr);
+  a.has_values = b.has_values = false;
+  EXPECT_EQ(store.find<guarded_values>(), nullptr);
 }
 
 }  // namespace

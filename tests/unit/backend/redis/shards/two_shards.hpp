@@ -19,6 +19,7 @@ class shard_model final : public bare_shard {
   struct claim final : seam::claim {
     claim(shard_model& m, seam::claim_sink& s) : home(m), sink(s) {}
     void acquire(const seam::acquire_request& r) override {
+      ++home.acquires;
       ttl = r.ttl;
       note = r.note;
       if (!home.holder) return home.grant_to(*this);
@@ -34,7 +35,10 @@ class shard_model final : public bare_shard {
       deadline = home.now + how_long;
       sink.on_extended(deadline, ticket);
     }
+    void downgrade() override { ++home.further_verbs; }
+    void check_waiters() override { ++home.further_verbs; }
     void release(const seam::successor*) override {
+      ++home.releases;
       if (home.holder == this) home.pass_on();
       if (home.ends) end();
     }
@@ -57,7 +61,7 @@ class shard_model final : public bare_shard {
 
   void grant_to(claim& c) {
     holder = &c;
-    seam::grant g;
+    seam::grant g = template_of_grants;
     g.number = ++counter;
     g.deadline = c.deadline = now + c.ttl;
     g.received_at = now;
@@ -74,6 +78,8 @@ class shard_model final : public bare_shard {
   std::int64_t counter;
   bool answers = true, raises = true, ends = true;
   base::failure end_of_cancelled;
+  seam::grant template_of_grants;
+  int acquires = 0, releases = 0, further_verbs = 0;  // that were called
   base::time_point now{};
   claim* holder = nullptr;
   std::deque<claim*> waiting;

@@ -13,6 +13,9 @@ const std::string one_master = "a m1:6379@1 master - 0 0 1 connected 0-16383\n";
 // The slot of the key "x" is 16287.
 const std::string two_masters = "a m1:6379@1 master - 0 0 1 connected 0-8191\n"
                                 "b m2:6379@1 master - 0 0 2 connected 8192-16383\n";
+const std::string three_masters = "a m1:6379@1 master - 0 0 1 connected 0-8191\n"
+                                  "b m2:6379@1 master - 0 0 2 connected 8192-12000\n"
+                                  "c m3:6379@1 master - 0 0 3 connected 12001-16383\n";
 const std::string x_at_the_first = "a m1:6379@1 master - 0 0 1 connected 0-8191 16287\n"
                                    "b m2:6379@1 master - 0 0 2 connected 8192-16286 16288-16383\n";
 
@@ -98,6 +101,26 @@ class redis_cluster_topology : public testing::Test {
   std::string host_of(std::string_view key) {
     const std::lock_guard guard(reactor.mutex());
     return over.node_of(key).where().where.host;
+  }
+  bool is_ready(std::string_view key) {
+    const std::lock_guard guard(reactor.mutex());
+    return over.node_of(key).is_ready(lane::commands);
+  }
+  std::string hosts_with_keys() {
+    const std::lock_guard guard(reactor.mutex());
+    std::string out;
+    for (const transport* t : over.with_keys()) out += t->where().where.host + ' ';
+    return out;
+  }
+  // The requests of the topology that its nodes have received since the last call.
+  std::size_t questions() {
+    std::size_t out = 0;
+    for (const char* host : {"n1", "n2", "n3", "n4", "m1", "m2"}) {
+      greet(host);
+      for (const std::size_t n : lines_to(host))
+        out += net.received(n).find("CLUSTER NODES") != std::string::npos;
+    }
+    return out;
   }
   // The server of one key answers to a request for the key "x".
   void redirect(std::string_view by_that_of, not_executed why, const std::string& error) {
@@ -291,6 +314,138 @@ TEST_F(redis_cluster_topology, is_unavailable_while_a_master_with_slots_is) {
   EXPECT_FALSE(s.connected);
   EXPECT_EQ(s.trouble.text, "m2:6379: no connection: closed");
   EXPECT_EQ(s.last_failure, "m2:6379 0 ms ago: closed");
+}
+
+TEST_F(redis_cluster_topology, nodes_are_asked_until_each_master_is_connected) {
+  pass();
+  tell("n1", two_masters);
+  greet("m1");
+  tell("n2", two_masters);
+  EXPECT_FALSE(lines_to("n1").empty()) << "it has been left";
+  for (int i = 0; i < 5; ++i) {
+    pass(126ms);
+    std::size_t answers = 0;
+    for (const char* host : {"n1", "n2", "n3", "n4", "m1"}) answers += tell(host, two_masters);
+    EXPECT_GT(answers, 1u) << "one would be asked if all worked";
+  }
+}
+
+// No caller drives the other loop while a client only waits for messages.
+TEST_F(redis_cluster_topology, nodes_are_asked_by_the_thread_of_the_client) {
+  pass();
+  net.open(0);
+  net.users.front()->flush();
+  EXPECT_EQ(net.lines[0]->written, "");
+  ASSERT_EQ(net.users.size(), 2u);
+  net.users.back()->flush();
+  EXPECT_NE(net.lines[0]->written, "");
+}
+
+TEST_F(redis_cluster_topology, each_node_is_asked_over_one_connection) {
+  pass();
+  for (int i = 0; i < 20; ++i) {
+    tell("n1", two_masters);
+    greet("m1");
+    pass(126ms);
+    for (const char* host : {"n1", "n2", "n3", "n4"}) EXPECT_LE(lines_to(host).size(), 1u) << host;
+    for (const char* host : {"m1", "m2"})
+      EXPECT_LE(lines_to(host).size(), 2u) << "one to ask it, and one for commands";
+  }
+}
+
+TEST_F(redis_cluster_topology, nodes_are_asked_again_for_a_master_that_only_the_last_answer_names) {
+  pass();
+  tell("n1", two_masters);
+  for (const char* host : {"m1", "m2"}) greet(host);
+  pass(130ms);
+  report_to_all(three_masters);
+  EXPECT_FALSE(is_open());
+  questions();
+  pass(130ms);
+  EXPECT_GE(questions(), 1u);
+}
+
+TEST_F(redis_cluster_topology, masters_without_slots_have_no_keys) {
+  settle(two_masters);
+  EXPECT_EQ(hosts_with_keys(), "m1 m2 ");
+  redirect("x", not_executed::moved, "MOVED 16287 m1:6379");
+  pass(10ms);
+  report_to_all("a m1:6379@1 master - 0 0 3 connected 0-16383\n"
+                "b m2:6379@1 master - 0 0 2 connected\n");
+  EXPECT_EQ(hosts_with_keys(), "m1 ");
+}
+
+TEST_F(redis_cluster_topology, nodes_are_kept_where_a_refusal_follows_the_question) {
+  settle(two_masters);
+  const auto refuse = [&] {
+    const std::lock_guard guard(reactor.mutex());
+    over.node_of("x").note_refusal("CLUSTERDOWN", net.now());
+  };
+  refuse();
+  pass(2s);
+  std::vector<std::string> asked;
+  for (const std::string host : {"n1", "n2", "n3", "n4"})
+    if (!lines_to(host).empty()) asked.push_back(host);
+  ASSERT_FALSE(asked.empty());
+  greet(asked.front());
+  refuse();
+  EXPECT_EQ(tell(asked.front(), two_masters), 1u);
+  EXPECT_FALSE(lines_to(asked.front()).empty()) << "it answers a question from before the refusal";
+}
+
+TEST_F(redis_cluster_topology, a_master_that_is_silent_makes_other_nodes_be_asked) {
+  counting_source of_locks;
+  settle(two_masters);
+  {
+    const std::lock_guard guard(reactor.mutex());
+    of_locks.over = &over.node_of("x");
+    of_locks.over->serve(of_locks);
+  }
+  of_locks.to_send = 1;
+  reactor.flush();
+  pass(999ms);
+  EXPECT_EQ(questions(), 0u);
+  pass(1ms);
+  EXPECT_EQ(of_locks.take_log(), "silent ");
+  pass();
+  EXPECT_GE(questions(), 1u);
+}
+
+TEST_F(redis_cluster_topology, a_master_that_rejects_the_client_is_named_while_another_connects) {
+  pass();
+  tell("n1", two_masters);
+  const std::size_t line = lines_to("m2").front();
+  net.open(line);
+  net.received(line);
+  net.reply(line, "-NOAUTH Authentication required.\r\n");
+  EXPECT_EQ(why_not_open().code, errc::refused);
+}
+
+TEST_F(redis_cluster_topology, the_trouble_of_the_first_master_that_has_any_is_shown) {
+  settle(two_masters);
+  for (const char* host : {"m2", "m1"}) net.close(lines_to(host).front());
+  EXPECT_EQ(over.status().trouble.text, "m1:6379: no connection: closed");
+}
+
+// The pauses between the questions stay long, however many of the other masters come back.
+TEST_F(redis_cluster_topology, nodes_are_asked_once_a_second_in_a_long_outage) {
+  settle(two_masters);
+  const auto ask_for = [&](base::duration time, base::duration step) {
+    std::size_t out = 0;
+    for (base::duration past{}; past < time; past += step) {
+      pass(step);
+      for (const char* host : {"n1", "n2", "n3", "n4"}) out += tell(host, two_masters);
+    }
+    return out;
+  };
+  for (const char* host : {"m1", "m2"}) net.close(lines_to(host).front());
+  ask_for(40s, 500ms);
+  for (int i = 0; i < 40 && !is_ready("holdfast:n"); ++i) {
+    pass(100ms);
+    greet("m1");
+  }
+  ASSERT_TRUE(is_ready("holdfast:n"));
+  EXPECT_LE(ask_for(5s, 50ms), 21u) << "three at once, and the shortest pause has 750 ms";
 }
 
 }  // namespace

@@ -99,5 +99,24 @@ TEST_F(redis_sentinel_reasons, an_outage_shows_what_is_known_of_the_sentinels_to
   EXPECT_TRUE(text.starts_with("no connection: closed; 0 of 3 sentinels can be queried")) << text;
 }
 
+TEST_F(redis_sentinel_reasons, sentinels_of_which_none_can_be_reached_are_reported_at_once) {
+  pass();
+  for (const char* host : {"s1", "s2"})
+    for (const std::size_t n : lines_to(host)) net.close(n);
+  EXPECT_FALSE(why_not_open().code) << "one may answer";
+  for (const std::size_t n : lines_to("s3")) net.close(n);
+  EXPECT_EQ(why_not_open().code, errc::unavailable);
+  EXPECT_TRUE(why_not_open().text.starts_with("0 of 3 sentinels can be queried"))
+      << why_not_open().text;
+}
+
+TEST_F(redis_sentinel_reasons, a_sentinel_that_lacked_a_descriptor_may_still_answer) {
+  net.descriptors = 2;
+  pass();
+  for (const std::size_t n : lines_to("s1")) net.close(n);
+  EXPECT_FALSE(why_not_open().code);
+  EXPECT_EQ(why_not_open(true).code, errc::unavailable);
+}
+
 }  // namespace
 }  // namespace holdfast::redis

@@ -109,6 +109,32 @@ TEST_F(redis_sentinel, an_heir_is_looked_for_before_an_empty_master_is_joined) {
   EXPECT_TRUE(is_open());
 }
 
+TEST_F(redis_sentinel, an_empty_master_is_not_joined_before_a_second_has_passed) {
+  be_at("a", {"b"});
+  net.close(lines_to("a").back());
+  for (int i = 0; i < 9; ++i) {
+    pass(100ms);
+    greet("a", "master", "hz");
+    EXPECT_FALSE(is_open()) << i;
+  }
+}
+
+TEST_F(redis_sentinel, an_announced_master_is_moved_to_although_it_answers_late) {
+  be_at("a");
+  for (const std::string& s : all) announce(s);
+  for (int i = 0; i < 70; ++i) {
+    pass(100ms);
+    for (const std::string& s : all) answer(s, "b", 1);
+  }
+  ASSERT_EQ(server(), "ha");
+  for (int i = 0; i < 20; ++i) {
+    pass(100ms);
+    for (const std::string& s : all) answer(s, "b", 1);
+    greet("b", "master", "hb", "ha");
+  }
+  EXPECT_EQ(server(), "hb");
+}
+
 TEST_F(redis_sentinel, an_announced_master_is_moved_to_though_the_old_one_goes_on) {
   be_at("a");
   for (const std::string& s : all) announce(s);
@@ -163,6 +189,76 @@ TEST_F(redis_sentinel, an_address_is_translated_by_the_map) {
   EXPECT_TRUE(lines_to("a").empty());
   greet("reached", "master", "ha");
   EXPECT_TRUE(is_open());
+}
+
+TEST_F(redis_sentinel, each_server_is_asked_over_one_connection) {
+  for (int i = 0; i < 3; ++i) {
+    be_at("a", {"b"});
+    for (const std::string& s : all) announce(s);
+    pass();
+  }
+  net.close(lines_to("a").back());
+  pass(200ms);
+  EXPECT_EQ(lines_to("b").size(), 1u);
+}
+
+TEST_F(redis_sentinel, one_that_answers_at_two_addresses_has_one_vote) {
+  answer_as("s1", "s1", "a");
+  answer_as("s1", "s2", "a");
+  EXPECT_TRUE(lines_to("a").empty());
+  answer("s3", "a");
+  EXPECT_FALSE(lines_to("a").empty());
+}
+
+// No caller drives the other loop while a client only waits for messages.
+TEST_F(redis_sentinel, sentinels_are_asked_by_the_thread_of_the_client) {
+  pass();
+  const std::size_t line = lines_to("s1").front();
+  net.open(line);
+  net.users.front()->flush();
+  EXPECT_EQ(net.lines[line]->written, "");
+  ASSERT_EQ(net.users.size(), 2u);
+  net.users.back()->flush();
+  EXPECT_NE(net.lines[line]->written, "");
+}
+
+// One of them counts although the connection to it was lost meanwhile.
+TEST_F(redis_sentinel, sentinels_that_are_lost_keep_no_others_from_being_queried) {
+  const std::vector<std::string> in_url = all;
+  answer("s1", "a");
+  for (const std::size_t n : lines_to("s1")) net.close(n);
+  all.push_back("s4");
+  answer("s2", "a");
+  answer("s3", "a");
+  EXPECT_FALSE(lines_to("s4").empty());
+}
+
+class redis_sentinel_majority : public some_sentinels {
+ protected:
+  redis_sentinel_majority() : some_sentinels(with_majority()) {}
+  static settings with_majority() {
+    settings s = at({"s1", "s2", "s3"});
+    s.by_majority = true;
+    return s;
+  }
+};
+
+// The master may have lost some of its replicas, which are counted all the same.
+TEST_F(redis_sentinel_majority, counts_the_replicas_that_the_sentinels_know) {
+  for (const std::string& s : all) answer(s, "a", 0, {"b", "c", "d"});
+  const std::lock_guard guard(reactor.mutex());
+  EXPECT_EQ(over.node_of("").replicas_needed(), 2u);
+}
+
+TEST_F(redis_sentinel, a_named_server_that_is_still_a_replica_is_tried_at_growing_intervals) {
+  answer("s1", "b", 1);
+  answer("s2", "b", 1);
+  for (int i = 0; i < 15; ++i) {
+    greet("b", "slave", "ha");
+    pass(100ms);
+  }
+  const auto is_to_b = [](const auto& l) { return l->host == "b"; };
+  EXPECT_LE(std::ranges::count_if(net.lines, is_to_b), 28) << "with one look in 75 ms at most";
 }
 
 }  // namespace

@@ -35,6 +35,11 @@ class some_answers {
     all_.push_back({id, true, std::nullopt, {errc::refused, "WRONGPASS"}});
     return *this;
   }
+  // The last one may not be asked for its id.
+  some_answers& tells_no_id() {
+    all_.back().answer->id.clear();
+    return *this;
+  }
   // None may be asked for its id.
   some_answers& tell_no_ids() {
     for (sentinel_state& s : all_)
@@ -122,6 +127,13 @@ TEST(sentinel_votes, one_that_does_not_say_its_id_is_known_by_its_address) {
   s.answers("a", "x", 1, "a:26379").answers("b", "x", 1, "b:26379").tell_no_ids();
   EXPECT_EQ(s.verdict().known, 3u);
   EXPECT_EQ(s.master(), "x");
+}
+
+TEST(sentinel_votes, one_that_does_not_say_its_id_has_one_vote_with_its_other_address) {
+  some_answers s({"a", "b", "c"});
+  s.answers("a", "x", 1, "alias:26379").answers("a", "x", 1, "a:26379").tells_no_id();
+  s.answers("b", "y", 1, "b:26379");
+  EXPECT_EQ(s.master(), "");
 }
 
 TEST(sentinel_votes, a_majority_that_refuses_is_a_refusal) {

@@ -65,6 +65,15 @@ TEST_F(redis_slot_map, a_replica_that_has_slots_beside_its_master_makes_a_new_sh
   EXPECT_EQ(map.shards()[0].at.host, "a");
 }
 
+TEST_F(redis_slot_map, a_replica_that_is_listed_with_slots_stays_of_its_shard) {
+  cluster_node c = a_replica("c", "unknown");
+  c.slots = {{0, 99}};
+  map.learn({a_master("a", 1, {{0, 99}}), a_master("b", 2, {{100, last_slot}}), c});
+  map.learn({a_master("c", 3, {{0, 99}}), a_master("b", 2, {{100, last_slot}})});
+  EXPECT_EQ(map.shards().size(), 2u);
+  EXPECT_EQ(map.shards()[0].master, "c");
+}
+
 TEST_F(redis_slot_map, a_new_master_makes_a_new_shard_and_none_is_removed) {
   EXPECT_TRUE(map.learn({a_master("e", 5, {{0, 99}})}));
   EXPECT_EQ(map.shards().size(), 3u);
@@ -156,7 +165,8 @@ TEST(redis_cluster_nodes, that_cannot_be_read_are_none) {
         "a h:1@2 master - 0 0 1 connected 9-7", "a h:1@2 master - 0 0 1 connected 0-16384",
         "a h:1@2 master - 0 0 1 connected y", "a h:1@2 master - 0 0 1 connected 70000",
         "a h:1@2 master - 0 0 1 connected 5-70000", "a h:99999999999@2 master - 0 0 1 connected",
-        "a h@2 master - 0 0 1 connected", "a h:1@2 master - 0 0 1 connected 5-6\nb"})
+        "a h@2 master - 0 0 1 connected", "a 6379@2 master - 0 0 1 connected",
+        "a h:1@2 master - 0 0 1 connected 5-6\nb"})
     EXPECT_FALSE(read_cluster_nodes(text, {"seed", 1, {}})) << text;
 }
 
@@ -171,6 +181,13 @@ TEST(redis_cluster_nodes, have_failed_if_the_others_agree_or_their_address_is_un
   EXPECT_TRUE((*all)[1].has_failed);
   EXPECT_TRUE((*all)[2].has_failed);
   EXPECT_EQ((*all)[2].at.host, "") << "only a node's own address is that of the seed";
+}
+
+TEST(redis_cluster_nodes, are_at_the_address_that_they_announce) {
+  const auto all =
+      read_cluster_nodes("a 10.0.0.1:7000@1 myself,master - 0 0 1 connected", {"seed", 1, {}});
+  ASSERT_TRUE(all);
+  EXPECT_EQ((*all)[0].at.host, "10.0.0.1");
 }
 
 TEST(redis_cluster_nodes, announce_ipv6_addresses_without_brackets) {

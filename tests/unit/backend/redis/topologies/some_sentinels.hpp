@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 
 class some_sentinels : public testing::Test {
  protected:
-  some_sentinels() {
+  some_sentinels() : some_sentinels(at({"s1", "s2", "s3"})) {}
+  explicit some_sentinels(settings s) : where(std::move(s)) {
     const std::lock_guard guard(reactor.mutex());
     over.open(net.now());
   }
@@ -55,12 +56,17 @@ class some_sentinels : public testing::Test {
   // It says that this is the master, in answer to all that it has been asked.
   void answer(const std::string& host, const std::string& master, int epoch = 0,
               const std::vector<std::string>& replicas = {}) {
+    answer_as(host, host, master, epoch, replicas);
+  }
+  // The same, under the id of another one.
+  void answer_as(const std::string& id, const std::string& host, const std::string& master,
+                 int epoch = 0, const std::vector<std::string>& replicas = {}) {
     greet_sentinel(host);
     for (const std::size_t n : lines_to(host)) {
       const std::string asked = net.received(n);
       for (std::size_t i = asked.find("MYID"); i != asked.npos; i = asked.find("MYID", i + 1))
-        net.reply(n, bulk(host) + "*2\r\n" + bulk("sentinel") + "*1\r\n" + bulk("m") +
-                         others(host) + list_of(replicas) + "*4\r\n" + bulk("ip") + bulk(master) +
+        net.reply(n, bulk(id) + "*2\r\n" + bulk("sentinel") + "*1\r\n" + bulk("m") + others(id) +
+                         list_of(replicas) + "*4\r\n" + bulk("ip") + bulk(master) +
                          bulk("config-epoch") + bulk(std::to_string(epoch)) + "*2\r\n" +
                          bulk(master) + bulk("6379"));
     }
@@ -109,7 +115,7 @@ class some_sentinels : public testing::Test {
   std::vector<std::string> all{"s1", "s2", "s3"};
   scripted_network net;
   io::client_reactor reactor{net, {"alarm", "loop", "own"}, "redis+sentinel://s1,s2,s3/m"};
-  settings where = at(all);
+  settings where;
   sentinel over{reactor, where, {}};
 
  private:

@@ -76,9 +76,11 @@ TEST_F(redis_led_transport, another_address_is_probed_before_the_commands_move) 
 TEST_F(redis_led_transport, another_address_of_the_same_server_moves_nothing) {
   have_commands_at("m1");
   lead("m2");
+  EXPECT_FALSE(agrees());
   greet(1, "r1", "ha");
   EXPECT_TRUE(is_ready(lane::commands));
   EXPECT_TRUE(agrees());
+  EXPECT_EQ(a.take_log(), "agreed ");
   EXPECT_FALSE(is_led_elsewhere());
 }
 

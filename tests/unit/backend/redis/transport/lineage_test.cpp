@@ -206,6 +206,32 @@ TEST(redis_lineage, a_history_that_a_server_reports_later_is_known_from_then_on)
   EXPECT_EQ(l.judge_commands(server_a), action::refuse);
 }
 
+TEST(redis_lineage, a_server_that_no_longer_reports_its_history_stays_joined) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_commands(a_master("r1", "")), action::join);
+}
+
+TEST(redis_lineage, what_a_history_continues_is_remembered) {
+  const server_identity without_origin = a_master("r2", "hb");
+  for (const bool comes_first : {false, true}) {
+    lineage l;
+    l.judge_commands(comes_first ? server_b : without_origin);
+    l.judge_commands(comes_first ? without_origin : server_b);
+    EXPECT_EQ(l.judge_commands(server_a), action::refuse);
+  }
+}
+
+TEST(redis_lineage, histories_of_servers_without_a_run_id_are_not_one) {
+  lineage l;
+  for (const char* const history : {"ha", "hz"}) {
+    server_identity s = a_master("r1", history);
+    s.run_id.clear();
+    l.judge_commands(s);
+  }
+  EXPECT_FALSE(l.is_one_history("ha", "hz"));
+}
+
 TEST(redis_lineage, siblings_are_strangers_to_each_other) {
   lineage l;
   l.judge_commands(server_a);

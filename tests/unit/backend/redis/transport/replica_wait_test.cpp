@@ -203,29 +203,52 @@ TEST_F(redis_replica_wait, a_user_who_loses_the_right_to_info_is_refused) {
   EXPECT_NE(trouble().find("the right to INFO"), std::string::npos) << trouble();
 }
 
-TEST_F(redis_replica_wait, a_message_is_held_back_too) {
-  have_both();
-  early_or_late heard;
-  std::unique_ptr<subscription> over;
-  {
-    const std::lock_guard guard(reactor.mutex());
-    over = one.subscribe("ch", heard, net.now());
+class redis_replica_wait_for_messages : public redis_replica_wait {
+ protected:
+  redis_replica_wait_for_messages() {
+    have_both();
+    {
+      const std::lock_guard guard(reactor.mutex());
+      over = one.subscribe("ch", handler, net.now());
+    }
+    open(lane::messages);
+    greet(2);
+    net.reply(2, "*3\r\n" + bulk("subscribe") + bulk("ch") + ":1\r\n");
+    EXPECT_EQ(handler.heard, "+ ");
   }
-  open(lane::messages);
-  greet(2);
-  net.reply(2, "*3\r\n" + bulk("subscribe") + bulk("ch") + ":1\r\n*3\r\n" + bulk("message") +
-                   bulk("ch") + bulk("yours"));
-  EXPECT_EQ(heard.heard, "+ ");
+  ~redis_replica_wait_for_messages() override {
+    const std::lock_guard guard(reactor.mutex());
+    over.reset();
+  }
+  void send_message(const char* text) {
+    net.reply(2, "*3\r\n" + bulk("message") + bulk("ch") + bulk(text));
+  }
+  early_or_late handler;
+  std::unique_ptr<subscription> over;
+};
+
+TEST_F(redis_replica_wait_for_messages, a_message_is_held_back_too) {
+  send_message("yours");
+  EXPECT_EQ(handler.heard, "+ ");
   net.received(1);
   confirm(1);
-  EXPECT_EQ(heard.heard, "+ yours ");
-  net.reply(2, "*3\r\n" + bulk("message") + bulk("ch") + bulk("again"));
-  EXPECT_EQ(heard.heard, "+ yours ");
+  EXPECT_EQ(handler.heard, "+ yours ");
+  send_message("again");
+  EXPECT_EQ(handler.heard, "+ yours ");
   net.received(1);
   confirm(1);
-  EXPECT_EQ(heard.heard, "+ yours again ");
-  const std::lock_guard guard(reactor.mutex());
-  over.reset();
+  EXPECT_EQ(handler.heard, "+ yours again ");
+}
+
+TEST_F(redis_replica_wait_for_messages, the_question_is_repeated_until_replicas_confirm) {
+  send_message("yours");
+  net.received(1);
+  confirm(0);
+  EXPECT_EQ(handler.heard, "+ ");
+  net.time.advance(100ms);
+  EXPECT_EQ(net.received(1), question);
+  confirm(1);
+  EXPECT_EQ(handler.heard, "+ yours ");
 }
 
 TEST_F(redis_replica_wait, a_user_without_the_right_to_wait_is_refused) {

@@ -194,6 +194,19 @@ TEST(redis_resp, a_reply_has_a_bounded_number_of_bytes) {
             std::vector<std::string>{"fault"});
 }
 
+TEST(redis_resp, a_fault_is_named) {
+  const auto fault_of = [](std::string_view bytes) {
+    reply_reader reader;
+    reader.feed(bytes_of(bytes));
+    reader.for_each([](const value&) { return true; });
+    return reader.fault();
+  };
+  EXPECT_EQ(fault_of("x\r\n"), "Protocol error, got \"x\" as reply type byte");
+  std::string many = '*' + std::to_string(reply_reader::nodes_max) + "\r\n";
+  for (std::size_t i = 0; i < reply_reader::nodes_max; ++i) many += ":1\r\n";
+  EXPECT_EQ(fault_of(many), "a reply exceeds the size limit");
+}
+
 TEST(redis_resp, what_a_value_is_not_is_empty) {
   reply_reader reader;
   reader.feed(bytes_of("*2\r\n:7\r\n-NOSCRIPT none\r\n"));

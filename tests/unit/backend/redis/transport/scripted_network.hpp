@@ -1,9 +1,11 @@
 // An environment in which the test plays the server of every connection.
 #pragma once
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -61,6 +63,7 @@ class scripted_network final : public base::environment {
   std::vector<std::shared_ptr<line>> lines;
   std::vector<base::loop_user*> users;
   int attended = 0, flush_requests = 0;
+  int descriptors = std::numeric_limits<int>::max();  // for that many more connections
 
  private:
   class stream final : public base::stream {
@@ -84,6 +87,9 @@ class scripted_network final : public base::environment {
     ~loop() override { std::erase(home_.users, &user_); }
     std::unique_ptr<base::stream> connect(const base::address& to, const base::tls_terms*,
                                           base::stream_events& e) override {
+      if (home_.descriptors == 0)
+        throw std::system_error(std::make_error_code(std::errc::too_many_files_open));
+      --home_.descriptors;
       auto made = std::make_shared<line>();
       made->events = &e;
       made->host = to.host;

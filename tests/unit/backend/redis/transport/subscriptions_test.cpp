@@ -115,6 +115,27 @@ TEST_F(redis_subscriptions, use_a_channel_again_that_was_not_dropped_yet) {
   EXPECT_EQ(b.heard, "x");
 }
 
+TEST_F(redis_subscriptions, keep_a_channel_that_another_listener_uses) {
+  all.add("one", a);
+  all.add("one", b);
+  requested();
+  confirm("one");
+  all.remove("one", a, listening_since);
+  EXPECT_EQ(dropped(listening_since + 1h), "");
+  EXPECT_TRUE(all.is_active("one"));
+}
+
+TEST_F(redis_subscriptions, keep_a_channel_that_was_used_again_before_it_was_confirmed) {
+  all.add("one", a);
+  requested();
+  all.remove("one", a, listening_since);
+  all.add("one", b);
+  EXPECT_EQ(dropped(listening_since + 1s), "");
+  confirm("one");
+  EXPECT_EQ(dropped(listening_since + 1h), "");
+  EXPECT_TRUE(all.is_active("one"));
+}
+
 TEST_F(redis_subscriptions, wait_for_a_confirmation_before_a_channel_is_dropped) {
   all.add("one", a);
   requested();

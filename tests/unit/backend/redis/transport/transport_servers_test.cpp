@@ -111,6 +111,34 @@ TEST_F(redis_transport_servers, a_lane_that_is_not_ready_yet_leaves_the_server_b
   EXPECT_FALSE(is_ready(lane::messages));
 }
 
+TEST_F(redis_transport_servers, a_lane_is_not_ready_while_the_commands_have_no_server) {
+  open(one);
+  greet(0, "r1", "ha");
+  open(one, lane::renewals);
+  ASSERT_EQ(net.lines.size(), 2u);
+  net.close(0);
+  greet(1, "r1", "ha");
+  EXPECT_FALSE(is_ready(lane::renewals));
+}
+
+TEST_F(redis_transport_servers, the_clock_of_another_server_is_read_anew) {
+  const auto requested_at = [&](std::size_t n) {
+    {
+      const std::lock_guard guard(reactor.mutex());
+      one.want_sample(1h, net.now());
+    }
+    return net.received(n);
+  };
+  open(one);
+  greet(0, "r1", "ha");
+  EXPECT_EQ(requested_at(0), "TIME");
+  net.reply(0, "*2\r\n" + bulk("1700000000") + bulk("5"));
+  reconnect("r1", "ha");
+  EXPECT_EQ(requested_at(1), "") << "it is the same server";
+  reconnect("r2", "hb", "ha");
+  EXPECT_EQ(requested_at(2), "TIME");
+}
+
 TEST_F(redis_transport_servers, a_master_that_was_replaced_is_refused_until_it_has_a_new_term) {
   open(one);
   greet(0, "r1", "ha");
@@ -174,6 +202,24 @@ TEST_F(redis_transport_servers, a_probe_has_the_loop_driven_until_it_is_answered
   EXPECT_TRUE(callers.has_pending_replies());
   greet(3, "r1", "ha");
   EXPECT_FALSE(callers.has_pending_replies());
+}
+
+// Where the name leads to a replaced master again, the newer one may have become its replica.
+TEST_F(redis_transport_servers, a_probe_at_a_replaced_master_shows_that_the_own_server_follows_it) {
+  open(one);
+  greet(0, "r1", "ha");
+  reconnect("r2", "hb", "ha");
+  a.in_use = true;
+  a.to_send = 1;
+  reactor.flush();
+  net.reply(1, "+OK\r\n");
+  net.received(1);
+  net.time.advance(1200ms);
+  ASSERT_EQ(net.lines.size(), 3u);
+  greet(2, "r1", "ha");
+  EXPECT_EQ(net.received(1), "INFO replication");
+  net.reply(1, replication("ha", "0", "slave"));
+  EXPECT_FALSE(is_ready(lane::commands));
 }
 
 class redis_transport_stranger : public redis_transport_servers {
@@ -303,8 +349,10 @@ TEST_F(redis_transport_servers, without_run_ids_each_connection_for_messages_has
   EXPECT_NE(before, after);
   EXPECT_EQ(net.received(0), "PUBLISH " + after + " 0");
   EXPECT_FALSE(agrees());
+  a.take_log();
   net.reply(0, ":1\r\n");
   EXPECT_TRUE(agrees());
+  EXPECT_EQ(a.take_log(), "agreed ");
 }
 
 TEST_F(redis_transport_servers, a_count_for_an_earlier_connection_for_messages_shows_nothing) {

@@ -181,5 +181,19 @@ TEST_F(redis_transport_texts, without_a_pause_between_probes_none_is_sent) {
   EXPECT_EQ(net.lines.size(), 1u);
 }
 
+TEST_F(redis_transport_texts, a_server_that_goes_on_refusing_is_in_the_log_once_a_minute) {
+  const std::string begins = "temporarily refusing requests: the server is full",
+                    again = "the server has been refusing requests for";
+  have_both();
+  net.time.advance(10s);  // nothing else has an alarm set then
+  a.in_use = true;
+  with_mutex([&] { one.note_refusal("the server is full", net.now()); });
+  net.time.advance(59s);
+  EXPECT_EQ(logged.find(again), logged.npos) << logged;
+  net.time.advance(1s);
+  EXPECT_NE(logged.find(begins), logged.npos) << logged;
+  EXPECT_NE(logged.find(again), logged.npos) << logged;
+}
+
 }  // namespace
 }  // namespace holdfast::redis
