@@ -76,6 +76,18 @@ TEST_F(mysql_authentication, a_unix_socket_proves_the_user_of_this_process) {
   expect_part(refusal("mysql://somebody" + place), "check the user");
 }
 
+// Over TCP the server could request the password by it. The server of a Unix socket is on this
+// machine.
+TEST_F(mysql_authentication, an_old_plugin_is_allowed_over_a_unix_socket) {
+  query("SET GLOBAL secure_auth=0");
+  const std::string hash = query("SELECT OLD_PASSWORD('secret')").text();
+  query("CREATE USER old@localhost IDENTIFIED VIA mysql_old_password USING '" + hash + "'");
+  query("GRANT ALL ON test.* TO old@localhost");
+  expect_works("mysql://old:secret@localhost/test?socket=" + server().socket_path());
+  query("DROP USER old@localhost");
+  query("SET GLOBAL secure_auth=1");
+}
+
 TEST_F(mysql_authentication, ed25519_is_supported) {
   query("INSTALL SONAME 'auth_ed25519'");
   query("CREATE USER ed@'127.0.0.1' IDENTIFIED VIA ed25519 USING PASSWORD('secret')");

@@ -251,6 +251,7 @@ TEST_F(mysql_optimistic, what_cannot_work_is_refused_by_name) {
   EXPECT_EQ(writes("0", {{"id", 1}}), errc::bad_option);
   EXPECT_EQ(writes("0 OR 1=1", {{"sold", 1}}), errc::bad_option);
   EXPECT_EQ(writes("0", {{"note", std::string(41, 'x')}}), errc::mismatch);
+  EXPECT_EQ(writes("2147483646", {{"sold", 1}}), std::error_code()) << "the row has another one";
   EXPECT_EQ(writes("2147483647", {{"sold", 1}}), errc::exhausted);
   EXPECT_EQ(code_of([] { mysql_connection{nullptr}; }), errc::bad_option);
 }
@@ -268,7 +269,14 @@ TEST_F(mysql_optimistic, a_transaction_can_write_once_but_not_retry) {
   own.link.query("ROLLBACK");
   own.link.query("SET autocommit=0");
   EXPECT_EQ(code_of([&] { stock.update(first, one_more); }), errc::mismatch);
+  query("CREATE TABLE plain (id INT PRIMARY KEY, sold INT, version INT NOT NULL) ENGINE=MyISAM");
+  query("INSERT INTO plain VALUES (1, 0, 0)");
   own.link.query("ROLLBACK");
+  EXPECT_EQ(code_of([&] {
+              optimistic_table(own.connection, {.table = "plain"}).update(first, one_more);
+            }),
+            errc::mismatch)
+      << "reading a table without transactions begins none";
   own.link.query("SET autocommit=1");
   EXPECT_TRUE(stock.update(first, one_more));
 }
@@ -310,11 +318,20 @@ TEST_F(mysql_optimistic, a_connection_that_ends_during_a_write_leaves_the_outcom
   keeper.query("BEGIN");
   keeper.query("SELECT * FROM stock WHERE id=1 FOR UPDATE");
   std::error_code code;
-  std::jthread writer([&] { (void)stock.write(row->key, row->version, {{"sold", 1}}, code); });
+  std::string reason;
+  std::jthread writer([&] {
+    try {
+      (void)stock.write(row->key, row->version, {{"sold", 1}});
+    } catch (const lock_error& e) {
+      code = e.code();
+      reason = e.detail();
+    }
+  });
   server().wait_until_row_wait(own.link.id());
   server().kill_connection(own.link.id());
   writer.join();
   EXPECT_EQ(code, errc::outcome_unknown);
+  EXPECT_NE(reason.find("the row may have been written, read it again"), reason.npos) << reason;
   EXPECT_EQ(code_of([&] { (void)stock.read(first); }), errc::unavailable);
 }
 

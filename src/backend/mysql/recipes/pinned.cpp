@@ -71,7 +71,7 @@ pinned_recipe::step pinned_recipe::on_lost(time_point, const timing& t) noexcept
 pinned_recipe::step pinned_recipe::on_wake(time_point now, const timing& t) noexcept {
   if (is_acquiring() && state_ == state::paused && now < due(t))
     return turn_to(state::trying, operation::try_lock, t);
-  return on_time(now, t, false);
+  return on_time(now, t, is_leaving());
 }
 
 }  // namespace holdfast::mysql

@@ -25,6 +25,7 @@ struct scripted_connection_state {
   mysql::connection_events* events = nullptr;  // null: it has ended
   std::uint64_t id = 0;
   std::size_t server = 0;
+  base::driven_by by{};
   std::string statement;  // that awaits its reply
   bool closes = false;
 };
@@ -34,17 +35,21 @@ class scripted_connector final : public mysql::sql_connector {
   using state = scripted_connection_state;
   // While the refusal has a code, no connection is begun.
   explicit scripted_connector(std::vector<std::shared_ptr<state>>& all,
-                              const base::failure* refusal = nullptr)
-      : all_(all), refusal_(refusal) {}
+                              const base::failure* refusal = nullptr, bool* is_stopped = nullptr)
+      : all_(all), refusal_(refusal), is_stopped_(is_stopped) {}
   std::unique_ptr<mysql::sql_connection> connect(std::size_t server, mysql::connection_events& e,
-                                                 base::driven_by, base::failure& why) override {
+                                                 base::driven_by by, base::failure& why) override {
     if (refusal_ && refusal_->code) return why = *refusal_, nullptr;
     auto made = std::make_shared<state>();
     made->server = server;
+    made->by = by;
     made->events = &e;
     made->id = 100 + all_.size();
     all_.push_back(made);
     return std::make_unique<connection>(made);
+  }
+  void stop() noexcept override {
+    if (is_stopped_) *is_stopped_ = true;
   }
 
  private:
@@ -61,6 +66,7 @@ class scripted_connector final : public mysql::sql_connector {
   };
   std::vector<std::shared_ptr<state>>& all_;
   const base::failure* const refusal_;
+  bool* const is_stopped_;
 };
 
 inline sql_reply rows(std::initializer_list<mysql::sql_row> all) {
@@ -98,12 +104,16 @@ class told : public seam::claim_sink {
     words += "refused:" + why.code.message() + ' ';
     reason = why.text;
   }
-  void on_extended(time_point deadline, std::uint32_t) override {
+  void on_extended(time_point deadline, std::uint32_t by) override {
     last.deadline = deadline;
+    ticket = by;
     words += "extended ";
   }
   void on_doubtful() override { words += "doubtful "; }
-  void on_lost(std::error_code) override { words += "lost "; }
+  void on_lost(std::error_code why) override {
+    words += "lost ";
+    lost_by = why;
+  }
   void on_contended() override { words += "contended "; }
   void on_ended(base::failure why) override {
     words += why.code ? "ended:" + why.code.message() + ' ' : "ended ";
@@ -112,16 +122,43 @@ class told : public seam::claim_sink {
   std::string take() { return std::exchange(words, {}); }
 
   seam::grant last;
+  std::uint32_t ticket = 0;  // of the renewal that extended the lease last
+  std::error_code lost_by;
   std::string words, reason;
 };
 
 class server_fixture {
  public:
+  static mysql::settings settings_of(const std::string& strategy, std::size_t servers = 1) {
+    mysql::settings out;
+    out.strategy = strategy;
+    out.table = "locks";
+    out.database = "test";
+    for (std::size_t i = 0; i < servers; ++i)
+      out.servers.push_back({"server" + std::to_string(i), 3306, {}});
+    out.connections = 4;
+    out.idle_timeout = idle_timeout;
+    out.row_wait = 7s;
+    out.retry_base = 50ms;
+    out.op_timeout = out.connect_timeout = out.rules.op_timeout = op_timeout;
+    out.text = "mysql://server/test";
+    out.records = {.key = "resource",
+                   .type = {},
+                   .note = "description",
+                   .owner = "owner",
+                   .count = "count",
+                   .update_time = "update_time",
+                   .lease = "lease_ms",
+                   .type_value = "lock"};
+    return out;
+  }
   explicit server_fixture(const std::string& strategy, std::size_t servers = 1)
-      : terms(settings_of(strategy, servers)),
+      : server_fixture(settings_of(strategy, servers)) {}
+  explicit server_fixture(mysql::settings settings)
+      : terms(std::move(settings)),
         s(mysql::make_strategy(net, terms)),
         over(net, terms, *s, s->connections(), [this](io::client_reactor&, const auto&) {
-          return std::make_unique<scripted_connector>(connections, &refusal);
+          return std::make_unique<scripted_connector>(connections, &refusal, &is_stopped);
         }) {
     const std::lock_guard guard(over.mutex());
     s->attach(over);
@@ -220,37 +257,13 @@ class server_fixture {
 
   io::reactor_tests::played_network net;
   std::vector<std::shared_ptr<scripted_connection_state>> connections;
-  base::failure refusal;  // of the connector
+  base::failure refusal;    // of the connector
+  bool is_stopped = false;  // the connector
   const mysql::settings terms;
   std::unique_ptr<mysql::strategy> s;
   mysql::transport over;
   told sink;
   std::unique_ptr<seam::claim> lock;
-
- private:
-  static mysql::settings settings_of(const std::string& strategy, std::size_t servers) {
-    mysql::settings out;
-    out.strategy = strategy;
-    out.table = "locks";
-    out.database = "test";
-    for (std::size_t i = 0; i < servers; ++i)
-      out.servers.push_back({"server" + std::to_string(i), 3306, {}});
-    out.connections = 4;
-    out.idle_timeout = idle_timeout;
-    out.row_wait = 7s;
-    out.retry_base = 50ms;
-    out.op_timeout = out.connect_timeout = out.rules.op_timeout = op_timeout;
-    out.text = "mysql://server/test";
-    out.records = {.key = "resource",
-                   .type = {},
-                   .note = "description",
-                   .owner = "owner",
-                   .count = "count",
-                   .update_time = "update_time",
-                   .lease = "lease_ms",
-                   .type_value = "lock"};
-    return out;
-  }
 };
 
 struct several_claims {

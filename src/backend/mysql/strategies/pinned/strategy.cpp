@@ -234,7 +234,7 @@ pinned_recipe::reply strategy::read(claim& c, const request& q, const sql_reply&
     }
     failure why = explain(reply.error, reply.text);
     r.what = verdict_of(reply.error) == sql_verdict::not_now ? verdict::not_now : verdict::failed;
-    r.why = static_cast<errc>(why.code.value());
+    if (r.what == verdict::failed) r.why = static_cast<errc>(why.code.value());
     text = std::move(why.text);
     return r;
   }

@@ -91,6 +91,31 @@ TEST_F(mysql_for_update, a_row_that_another_client_created_and_locked_is_busy) {
   EXPECT_EQ(t.sink.take(), refused_as(errc::timed_out));
 }
 
+// MySQL has its own number for NOWAIT.
+TEST_F(mysql_for_update, a_row_that_another_client_has_locked_is_busy) {
+  for (const unsigned why : {locked, 3572u}) {
+    server_fixture one("for-update");
+    one.open();
+    one.acquire();
+    one.greet(1);
+    one.reply(1, error(why));
+    EXPECT_EQ(one.sink.take(), refused_as(errc::timed_out)) << why;
+  }
+}
+
+// The connection that was cut is not the one that would hold the lock.
+TEST_F(mysql_for_update, an_attempt_finds_the_row_locked_after_a_cut_within_its_creation) {
+  t.open();
+  acquire();
+  t.reply(1, {});
+  ASSERT_TRUE(t.awaits(0, "INSERT INTO"));
+  t.cut(0);
+  t.pass(1s);
+  ASSERT_TRUE(t.awaits(1, "FOR UPDATE NOWAIT"));
+  t.reply(1, error(locked));
+  EXPECT_EQ(t.sink.take(), refused_as(errc::timed_out));
+}
+
 TEST_F(mysql_for_update, a_row_is_created_again_after_a_cut) {
   t.open();
   acquire(false);

@@ -35,6 +35,17 @@ class mysql_insert : public testing::Test {
     return opening.code;
   }
   errc opened_with_columns(const sql_reply& all) { return opened_with({all, keys, {}}); }
+  // Opens the client, and a claim on "job".
+  void open(server_fixture& t) const {
+    ASSERT_EQ(t.open_with({columns(), keys, {}}).code, errc{});
+    t.lock = t.s->open("job", t.sink);
+  }
+  void grant(server_fixture& t) const {
+    open(t);
+    t.acquire();
+    for (const sql_reply& r : {sql_reply(), sql_reply(), granted_row(5)}) t.reply(0, r);
+    EXPECT_EQ(t.sink.take(), "granted ");
+  }
 
   const sql_reply keys = rows({{"id", "0"}, {"resource", "0"}});
   std::string sent, text;
@@ -137,6 +148,65 @@ TEST_F(mysql_insert, a_unique_key_is_of_the_whole_name_and_of_nothing_else) {
                                  rows({{"id,resource", "0"}})}) {
     EXPECT_EQ(opened_with({columns(), other, {}}), errc::mismatch);
     EXPECT_NE(text.find("ALTER TABLE locks ADD UNIQUE KEY (resource)"), text.npos) << text;
+  }
+}
+
+TEST_F(mysql_insert, a_unique_key_of_the_name_and_the_type_suits_in_either_order) {
+  mysql::settings terms = server_fixture::settings_of("insert");
+  terms.records.type = "kind";
+  std::vector<mysql::sql_row> all = columns_of_records;
+  all.push_back({"kind", "varchar", std::nullopt, "utf8mb4"});
+  const std::pair<const char*, errc> known[] = {{"resource,kind", errc{}},
+                                                {"kind,resource", errc{}},
+                                                {"Kind,Resource", errc{}},
+                                                {"resource", errc::mismatch},
+                                                {"kind", errc::mismatch},
+                                                {"id,kind,resource", errc::mismatch}};
+  for (const auto& [key, code] : known)
+    EXPECT_EQ(server_fixture(terms).open_with({columns(all), rows({{key, "0"}}), {}}).code, code)
+        << key;
+}
+
+TEST_F(mysql_insert, an_attempt_that_finds_an_expired_record_and_cannot_take_it_is_busy) {
+  server_fixture t("insert");
+  open(t);
+  t.acquire();
+  const sql_reply expired = rows({{"another", "0", "0"}});
+  for (const sql_reply& r : {expired, sql_reply(), sql_reply(), expired, sql_reply(), sql_reply()})
+    t.reply(0, r);
+  ASSERT_TRUE(t.awaits(0, "SELECT `locks`.`owner`"));
+  t.reply(0, expired);
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::timed_out).message() + ' ')
+      << "another client was quicker each time";
+  EXPECT_EQ(t.statement(0), "");
+}
+
+TEST_F(mysql_insert, a_renewal_extends_the_lease) {
+  server_fixture t("insert");
+  grant(t);
+  t.lock->renew(30s, 7);
+  t.greet(1);
+  ASSERT_TRUE(t.awaits(1, "UPDATE"));
+  t.reply(1, granted_row(0));
+  EXPECT_EQ(t.sink.take(), "extended ");
+  EXPECT_EQ(t.sink.ticket, 7u);
+}
+
+TEST_F(mysql_insert, a_renewal_that_finds_no_record_of_its_owner_reports_why) {
+  const std::pair<sql_reply, errc> found[] = {{rows({{"another", "5000", "0"}}), errc::lost},
+                                              {{}, errc::not_held}};
+  for (const auto& [record, why] : found) {
+    server_fixture t("insert");
+    grant(t);
+    t.lock->renew(30s, 1);
+    t.greet(1);
+    t.reply(1, {});
+    EXPECT_EQ(t.sink.take(), "");
+    ASSERT_TRUE(t.awaits(1, "SELECT `locks`.`owner`"));
+    t.reply(1, record);
+    EXPECT_EQ(t.sink.take(), "lost ");
+    EXPECT_EQ(t.sink.lost_by, why);
+    EXPECT_EQ(t.statement(1), "");
   }
 }
 

@@ -82,6 +82,46 @@ TEST_F(mysql_row_members, a_writer_deletes_expired_members_first) {
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
+TEST_F(mysql_row_members, a_writer_deletes_each_member_that_has_expired) {
+  t.acquire();
+  reply_to("has_members=0", {});
+  reply_to("SELECT owner,", rows({row_with_members}));
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`",
+           rows({{"first", "-5", "9", "0", "0"}, {"second", "-5", "9", "0", "0"}}));
+  reply_to("owner=x'7365636f6e64'", granted_row(0));
+  reply_to("owner=x'6669727374'", granted_row(0));
+  reply_to("has_members=0 WHERE", granted_row(12));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_row_members, a_waiter_looks_again_when_the_first_lease_of_a_member_ends) {
+  t.acquire(false);
+  reply_to("has_members=0", {});
+  reply_to("SELECT owner,", rows({row_with_members}));
+  const auto find_members = [&](const char* first, const char* second) {
+    lock_row(row_with_members);
+    reply_to("FROM `locks_members`",
+             rows({{"first", first, "9", "0", "0"}, {"second", second, "9", "0", "0"}}));
+    reply_to("ROLLBACK", {});
+  };
+  find_members("7000000", "5000000");
+  t.greet(1);
+  ASSERT_TRUE(t.awaits(1, "GET_LOCK"));
+  t.pass(2s);
+  find_members("7000000", "5000000");
+  t.pass(900ms);
+  EXPECT_EQ(t.statement(0), "") << "none of the leases has ended";
+  t.pass(1100ms);
+  find_members("300000", "200000");
+  t.pass(200ms);
+  EXPECT_EQ(t.statement(0), "");
+  t.pass(10ms);
+  EXPECT_EQ(t.statement(0), "START TRANSACTION");
+  t.lock->cancel();
+}
+
 TEST_F(mysql_row_members, a_member_that_was_renewed_meanwhile_is_not_expired) {
   t.acquire();
   reply_to("has_members=0", {});
@@ -297,6 +337,34 @@ TEST_F(mysql_row_members, renewals_of_256_locks_at_most_are_sent_together) {
   EXPECT_EQ(t.statement(1), "");
   for (const auto& sink : sinks) EXPECT_EQ(sink->take(), "granted extended ");
   for (auto& c : claims) release(*c);
+}
+
+TEST_F(mysql_row_members, a_renewal_of_a_lease_that_has_ended_is_not_sent) {
+  const auto [sinks, claims] = acquire_several(t, 2, [&] { t.reply(0, granted_row(1)); });
+  for (auto& c : claims) c->renew(30s, 1);
+  t.greet(1);
+  claims[1]->release(nullptr);
+  t.reply(0, granted_row(0));
+  claims[1]->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  t.reply(0, granted_row(2));
+  EXPECT_EQ(sinks[1]->take(), "granted ended granted ");
+  t.reply(1, granted_row(0));
+  EXPECT_EQ(t.statement(1), "") << "the lease that the claim has now was not to be renewed";
+  for (auto& c : claims) release(*c);
+}
+
+TEST_F(mysql_row_members, a_permit_that_expired_before_its_renewal_is_lost_by_that) {
+  t.acquire_permits(1, 3);
+  lock_row(free_row);
+  reply_to("has_members=1", granted_row(7));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", {});
+  t.lock->renew(30s, 1);
+  t.greet(1);
+  t.reply(1, {});
+  t.reply(1, rows({{"job", t.lock->owner(), "-5"}}));
+  EXPECT_EQ(t.sink.take(), "granted lost ");
+  EXPECT_EQ(t.sink.lost_by, errc::timed_out);
 }
 
 TEST_F(mysql_row_members, a_row_that_is_locked_does_not_hold_up_the_renewals_of_others) {

@@ -114,6 +114,18 @@ TEST_F(mysql_row, a_waiter_that_cannot_wait_for_the_bell_polls) {
   EXPECT_TRUE(t.awaits(0, "UPDATE"));
 }
 
+TEST_F(mysql_row, a_waiter_whose_wait_for_the_bell_has_failed_does_not_have_the_bell) {
+  wait_for_bell();
+  t.reply(1, rows({{"7", std::nullopt}}));
+  EXPECT_EQ(t.statement(0), "") << "nothing has woken it";
+  t.pass(1s);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+  t.reply(0, granted_row(5));
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(0));
+  EXPECT_EQ(t.statement(1), "") << "there is no bell to release";
+}
+
 TEST_F(mysql_row, a_connection_on_which_the_bell_was_refused_serves_the_next_waiter) {
   wait_for_bell();
   t.reply(1, error(1317));
@@ -188,6 +200,34 @@ TEST_F(mysql_row, one_attempt_is_made_whether_or_not_others_queue_for_the_bell) 
   EXPECT_TRUE(t.awaits(0, "grant_number="));
 }
 
+// Only a release can wake a waiter that another claim would overtake.
+TEST_F(mysql_row, a_claim_tries_at_once_while_another_one_of_the_client_has_the_bell) {
+  acquire_with_bell();
+  told next;
+  const auto second = t.s->open("job", next);
+  second->acquire({.ttl = 30s, .at = t.now()});
+  EXPECT_TRUE(t.awaits(0, "grant_number="));
+  second->cancel();
+  t.reply(0, {});
+  t.reply(0, {});
+}
+
+TEST_F(mysql_row, the_end_of_an_earlier_bell_leaves_the_present_one) {
+  acquire_with_bell();
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(0));
+  ASSERT_TRUE(t.awaits(1, "RELEASE_LOCK"));
+  t.acquire(false);
+  t.greet(2);
+  ASSERT_TRUE(t.awaits(2, "GET_LOCK"));
+  t.cut(1);
+  ASSERT_EQ(t.statement(0), "KILL 101");
+  t.reply(0, error(1094));
+  t.pass(500ms);
+  EXPECT_EQ(t.statement(0), "") << "it sleeps until the bell wakes it";
+  EXPECT_EQ(t.connections.size(), 3u) << "it queues once";
+}
+
 TEST_F(mysql_row, the_bell_is_released_together_with_the_row) {
   acquire_with_bell();
   t.lock->release(nullptr);
@@ -236,6 +276,18 @@ TEST_F(mysql_row, a_holder_leaves_the_row_free_for_clients_that_poll) {
   t.acquire(false);
   EXPECT_EQ(t.statement(0), "");
   t.pass(200ms);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
+TEST_F(mysql_row, a_release_of_a_row_that_is_lost_says_nothing_of_clients_that_poll) {
+  for (const bool is_lost : {false, true}) {
+    t.acquire(false);
+    t.reply(0, granted_row(5));
+    t.pass(6ms);
+    t.lock->release(nullptr);
+    t.reply(0, is_lost ? sql_reply() : granted_row(3));
+  }
+  t.acquire(false);
   EXPECT_TRUE(t.awaits(0, "UPDATE"));
 }
 
@@ -402,6 +454,7 @@ TEST_F(mysql_row, a_renewal_over_a_connection_of_the_commands_is_attended) {
   t.lock->renew(30s, 1);
   t.greet(1);
   t.cut(1);
+  t.pass(1ms);  // the alarm for the cut has rung
   t.lock->renew(30s, 2);
   ASSERT_TRUE(t.awaits(0, "renewals=renewals+1"));
   t.pass(1ms);
@@ -410,15 +463,23 @@ TEST_F(mysql_row, a_renewal_over_a_connection_of_the_commands_is_attended) {
   EXPECT_FALSE(t.net.callers->has_pending_replies());
 }
 
-TEST_F(mysql_row, a_renewal_that_finds_another_owner_loses_the_lock) {
-  t.acquire();
-  t.reply(0, granted_row(1));
-  t.lock->renew(30s, 1);
-  t.greet(1);
-  EXPECT_TRUE(t.awaits(1, "renewals=renewals+1"));
-  t.reply(1, {});
-  t.reply(1, rows({{"job", "another", "5000"}}));
-  EXPECT_EQ(t.sink.take(), "granted lost ");
+TEST_F(mysql_row, a_renewal_that_does_not_find_its_owner_loses_the_lock) {
+  const std::pair<sql_reply, errc> found[] = {{rows({{"job", "another", "5000"}}), errc::lost},
+                                              {rows({{"job", "another", "-5"}}), errc::not_held},
+                                              {{}, errc::not_held}};
+  for (const auto& [row, why] : found) {
+    server_fixture one("row");
+    one.open();
+    one.acquire();
+    one.reply(0, granted_row(1));
+    one.lock->renew(30s, 1);
+    one.greet(1);
+    EXPECT_TRUE(one.awaits(1, "renewals=renewals+1"));
+    one.reply(1, {});
+    one.reply(1, row);
+    EXPECT_EQ(one.sink.take(), "granted lost ");
+    EXPECT_EQ(one.sink.lost_by, why);
+  }
 }
 
 }  // namespace

@@ -151,6 +151,34 @@ TEST_F(mysql_lost_connections, of_another_server_at_the_same_address_is_not_know
   expect_resolved(false);
 }
 
+TEST_F(mysql_lost_connections, is_killed_after_an_outage_that_began_within_its_kill) {
+  lose_and_greet(lost, same_start);
+  ASSERT_EQ(t.statement(1), "KILL 100");
+  t.cut(1);
+  t.pass(3 * op_timeout);
+  ASSERT_EQ(t.connections.size(), 3u);
+  t.greet(2, {"read_only", "OFF"}, same_start);
+  EXPECT_EQ(t.statement(2), "KILL 100") << "the outage took no time from it";
+}
+
+TEST(mysql_lost_connections_of_two_servers, with_one_id_are_two) {
+  server_fixture t("row", 2);
+  t.open();
+  t.acquire();
+  t.cut(0);
+  t.cut(2, "nobody listens");
+  t.connections.at(3)->id = t.connections[0]->id;
+  t.greet(3);
+  EXPECT_EQ(t.statement(3), "DO 0") << "the id means another connection here";
+  t.cut(3);
+  for (const std::size_t other : {4u, 5u}) t.cut(other, "nobody listens");
+  ASSERT_EQ(t.connections.at(6)->server, 1u);
+  t.greet(6);
+  EXPECT_EQ(t.statement(6), "DO 0");
+  t.reply(6, {});
+  EXPECT_EQ(t.statement(6), "KILL 100") << "the one to this server";
+}
+
 TEST(mysql_ungreeted_connection, that_is_lost_leaves_nothing_to_be_killed) {
   server_fixture t("named");
   t.open();

@@ -110,6 +110,17 @@ TEST_F(mysql_session, of_the_renewals_waits_one_second_for_a_row) {
             "innodb_lock_wait_timeout=1, lock_wait_timeout=5");
 }
 
+// No caller waits for the reply to a renewal.
+TEST_F(mysql_session, of_the_renewals_alone_has_a_thread) {
+  const std::pair<lane, base::driven_by> drivers[] = {{lane::commands, base::driven_by::callers},
+                                                      {lane::renewals, base::driven_by::thread},
+                                                      {lane::pinned, base::driven_by::callers}};
+  for (const auto& [of, by] : drivers) {
+    open(of);
+    EXPECT_EQ(state().by, by) << static_cast<int>(of);
+  }
+}
+
 TEST_F(mysql_session, of_a_claim_stays_in_its_transaction_for_the_idle_timeout) {
   open(lane::pinned);
   EXPECT_EQ(statement(),

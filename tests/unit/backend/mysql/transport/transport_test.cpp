@@ -281,6 +281,36 @@ TEST(mysql_transport, a_retry_that_is_due_now_ends_the_pause) {
   }
 }
 
+// Many callers with a short bound would keep a client away from a server that is back.
+TEST(mysql_transport, attempts_out_of_turn_do_not_make_the_pause_longer) {
+  server_fixture t("row");
+  t.open();
+  t.cut(0);
+  for (std::size_t made = 2; made < 6; ++made) {
+    t.cut(made - 1);
+    t.run([&](time_point now, event_queue&) { t.over.retry_by(now); });
+    t.pass(1ms);
+    ASSERT_EQ(t.connections.size(), made + 1);
+  }
+  t.cut(5);
+  t.pass(2 * t.terms.retry_base * 5 / 4);
+  EXPECT_EQ(t.connections.size(), 7u) << "as after the second failure";
+}
+
+TEST(mysql_transport, that_is_stopped_ends_its_attempts_to_connect) {
+  server_fixture t("row");
+  t.over.stop();
+  EXPECT_TRUE(t.is_stopped);
+}
+
+// The threads of the attempts do not exist there.
+TEST(mysql_transport, that_is_stopped_in_the_child_of_a_fork_awaits_no_attempt) {
+  server_fixture t("row");
+  t.over.forked();
+  t.over.stop();
+  EXPECT_FALSE(t.is_stopped);
+}
+
 TEST(mysql_transport, a_lost_connection_and_its_return_are_reported_and_logged) {
   testkit::heard_warnings heard;
   server_fixture t("row");

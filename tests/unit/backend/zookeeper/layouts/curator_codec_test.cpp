@@ -88,6 +88,17 @@ TEST(zookeeper_curator_codec, a_negative_sequence_of_another_node_is_reported) {
   EXPECT_FALSE(codec.place_of(second, lock_mode::exclusive, at_the_limit).has_wrapped);
 }
 
+TEST(zookeeper_curator_codec, a_node_of_another_kind_of_lock_is_one_with_a_sequence) {
+  const auto sees_another_kind = [&](std::string_view name) {
+    const std::vector<std::string_view> all{name, second};
+    return codec.place_of(second, lock_mode::exclusive, all).is_other_kind;
+  };
+  EXPECT_TRUE(sees_another_kind("_c_a-__WRIT__0000000001"));
+  EXPECT_TRUE(sees_another_kind("_c_a-__READ__0000000001"));
+  EXPECT_FALSE(sees_another_kind("__READ__me"));
+  EXPECT_FALSE(sees_another_kind("note"));
+}
+
 TEST(zookeeper_curator_codec, the_parent_is_a_container) {
   EXPECT_EQ(codec.parent(), node_kind::container);
 }

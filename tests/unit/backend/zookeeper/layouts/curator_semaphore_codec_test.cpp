@@ -53,6 +53,8 @@ TEST(zookeeper_semaphore_codec, a_guid_of_ours_says_its_total_and_no_other_does)
   const std::string four = lease_name(with_total({1, 2}, 4)) + "0000000001";
   EXPECT_EQ(found({four, my_lease + "0000000009"}).other_total, 4u);
   EXPECT_EQ(found({four, my_lease + "0000000009"}, 4).other_total, 0u);
+  const std::string without_prefix = "x_y" + four.substr(3);
+  EXPECT_EQ(found({without_prefix, my_lease + "0000000009"}).other_total, 0u);
   EXPECT_EQ(found({curators + "0000000001", "x", "_c_-lease-0000000001"}).other_total, 0u);
 }
 

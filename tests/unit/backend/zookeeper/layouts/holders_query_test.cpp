@@ -143,5 +143,42 @@ TEST(zookeeper_holders_query, of_a_root_that_cannot_be_listed_is_refused) {
   EXPECT_EQ(to.why.code, errc::refused);
 }
 
+TEST(zookeeper_holders_query, of_a_shared_lock_follows_its_other_holders_when_one_has_ended) {
+  shown_holders to;
+  layout_fixture t("layout=curator-rw");
+  t.layout().holders("job", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, layout_fixture::children({"_c_a-__READ__0000000001", "_c_b-__READ__0000000002"}));
+  EXPECT_EQ(t.requests(), "watch watch");
+  t.answer(5, zookeeper::error::no_node);
+  EXPECT_EQ(t.requests(), "") << "the lock is not free: its other holder is still asked about";
+  t.answer(5, layout_fixture::data(9));
+  ASSERT_TRUE(to.result && to.result->size() == 1);
+  EXPECT_EQ(to.result->front().owner, "_c_b-__READ__0000000002");
+}
+
+TEST(zookeeper_holders_query, that_has_failed_sends_no_further_requests) {
+  shown_holders to;
+  layout_fixture t;
+  t.layout().holders("job", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5, zookeeper::error::no_auth);
+  t.answer(5, layout_fixture::children({first_in_queue}));
+  EXPECT_EQ(t.requests(), "");
+  EXPECT_EQ(to.why.code, errc::refused);
+}
+
+TEST(zookeeper_holders_query, shows_no_lock_as_free_when_the_connection_is_lost) {
+  shown_holders to;
+  layout_fixture t;
+  t.layout().holders("job", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.lose();
+  EXPECT_FALSE(to.result);
+  EXPECT_EQ(to.why.code, errc::unavailable);
+  t.attach_again();
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

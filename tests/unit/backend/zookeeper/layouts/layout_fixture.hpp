@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -72,6 +73,13 @@ class played_network final : public base::environment {
   };
 };
 
+inline zookeeper::settings settings_of(base::environment& env, const std::string& url_text) {
+  const url where = url::parse(url_text);
+  std::vector<url::option> own;
+  const seam::client_options common = seam::read_client_options(where, own);
+  return zookeeper::read_settings({where, common, own, {}, env, {}});
+}
+
 // The events of a claim: "granted 7", "refused", "lost" ...
 struct noted_events final : seam::claim_sink {
   std::string log;
@@ -101,8 +109,8 @@ class layout_fixture {
  public:
   static constexpr std::int64_t session = 0x77;
 
-  explicit layout_fixture(const std::string& options = {})
-      : settings_(settings_of("zookeeper://h?" + options)),
+  explicit layout_fixture(const std::string& options = {}, const std::string& servers = "h")
+      : settings_(settings_of(net_, "zookeeper://" + servers + "?" + options)),
         layout_(std::move(zookeeper::make_layouts(net_, settings_).front())),
         over_(net_, settings_, *layout_) {
     {
@@ -114,12 +122,7 @@ class layout_fixture {
     claim = layout_->open("x", told);
   }
   ~layout_fixture() {
-    base::event_queue events;
-    {
-      const std::lock_guard guard(over_.mutex());
-      layout_->end_claims(errc::closed, "", net_.now(), events);
-    }
-    events.dispatch();
+    end_claims("");
     claim.reset();
     over_.stop();
     const std::lock_guard guard(over_.mutex());
@@ -148,10 +151,23 @@ class layout_fixture {
   void give(const std::string& bytes) { net_.events->on_bytes(bytes_of(bytes)); }
   // The connection is lost, and the session attached again with its watches.
   void move() {
-    net_.events->on_closed({errc::unavailable, "reset"});
+    lose();
+    attach_again();
+  }
+  // The connection that is being made is open, and the session attached with its watches.
+  void attach_again() {
     numbers_.clear();
     answered_ = 0;
     be_attached();
+  }
+  // The client closes, whether or not the server has confirmed it.
+  void end_claims(const std::string& why) {
+    base::event_queue events;
+    {
+      const std::lock_guard guard(over_.mutex());
+      layout_->end_claims(errc::closed, why, net_.now(), events);
+    }
+    events.dispatch();
   }
 
   // The connection is lost, and none is had until the next move().
@@ -179,8 +195,9 @@ class layout_fixture {
     s.ephemeral_owner = owner;
     return stat_bytes(s);
   }
-  static std::string data(std::int64_t czxid, std::string_view content = {}) {
-    return text(content) + stat(czxid);
+  static std::string data(std::int64_t czxid, std::string_view content = {},
+                          std::int64_t owner = session) {
+    return text(content) + stat(czxid, 0, 0, owner);
   }
   // Of a multi: a node was made, and one removed.
   static std::string replaced_by(const std::string& name) {
@@ -220,14 +237,9 @@ class layout_fixture {
       case opcode::sync: return "sync";
       case opcode::remove: return "delete";
       case opcode::multi: return "multi";
+      case opcode::ping: return "ping";
       default: return std::to_string(static_cast<int>(op));
     }
-  }
-  zookeeper::settings settings_of(const std::string& url_text) {
-    const url where = url::parse(url_text);
-    std::vector<url::option> own;
-    const seam::client_options common = seam::read_client_options(where, own);
-    return zookeeper::read_settings({where, common, own, {}, net_, {}});
   }
   std::vector<std::pair<std::int32_t, zookeeper::opcode>> read_requests() {
     net_.user->flush();
@@ -237,7 +249,10 @@ class layout_fixture {
       zookeeper::jute_reader r(f);
       const std::int32_t number = r.read_int();
       const auto op = static_cast<zookeeper::opcode>(r.read_int());
-      if (op == zookeeper::opcode::create2) own_ = r.read_text().substr(node("").size());
+      if (op == zookeeper::opcode::create2) {
+        const std::string_view path = r.read_text();
+        own_ = path.substr(std::min(path.size(), node("").size()));
+      }
       out.emplace_back(number, op);
       last_request.assign(reinterpret_cast<const char*>(f.data()), f.size());
       return true;

@@ -55,5 +55,48 @@ TEST(zookeeper_outage, is_no_reason_for_what_a_later_server_does_not_answer) {
   EXPECT_EQ(t.told.why.text, "no answer within the op-timeout");
 }
 
+// The connection that is being made hangs, so no attempt fails meanwhile. What the waiter has
+// requested was answered, so no reply is overdue either.
+TEST(zookeeper_outage, ends_a_wait_in_time_while_a_server_does_not_answer) {
+  layout_fixture t("outage-timeout=1s");
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  const std::string own = t.own_name("0000000002");
+  t.answer(5, layout_fixture::created(own));
+  t.answer(5, layout_fixture::stat(1, 2, 5));
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(5, layout_fixture::children({"_c_a-lock-0000000001", own}));
+  EXPECT_EQ(t.requests(), "watch watch");
+  t.answer(5, layout_fixture::data(3));
+  t.answer(5, layout_fixture::data(5));
+  t.pass(1s);
+  t.lose();
+  t.pass(950ms);
+  EXPECT_EQ(t.told.take(), "");
+  t.pass(100ms);
+  EXPECT_EQ(t.told.take(), "refused");
+}
+
+TEST(zookeeper_outage, ends_an_attempt_once_each_server_has_been_tried_since) {
+  layout_fixture t("", "a,b");
+  t.claim->acquire({.one_attempt = true});
+  EXPECT_EQ(t.requests(), "create exists");
+  for (int lost = 0; lost < 2; ++lost) {
+    t.lose();
+    EXPECT_EQ(t.told.take(), "") << "the other server may answer";
+  }
+  t.lose();
+  EXPECT_EQ(t.told.take(), "refused");
+}
+
+// Otherwise each client with a waiter would connect without a pause.
+TEST(zookeeper_outage, is_not_checked_more_often_because_a_claim_waits) {
+  played_outage t;
+  t.acquire();
+  t.last(8000ms);
+  EXPECT_GE(t.attempts(), 5u);
+  EXPECT_LE(t.attempts(), 20u);
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

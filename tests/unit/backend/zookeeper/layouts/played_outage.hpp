@@ -37,6 +37,7 @@ class played_outage : public layout_fixture {
       if (from <= t && t < to) return true;
     return false;
   }
+  std::size_t attempts() const { return attempts_.size(); }
 
  private:
   std::chrono::milliseconds now_{};

@@ -42,5 +42,26 @@ TEST(zookeeper_refused_session, refuses_those_that_ask) {
   }
 }
 
+TEST(zookeeper_refused_session, refuses_each_claim_of_a_client_that_is_closed) {
+  for (const char* const layout : layouts_of_one) {
+    layout_fixture t(layout);
+    t.end_claims("the client was closed");
+    t.claim->acquire({.permits = 1, .total_permits = 1});
+    EXPECT_EQ(t.requests(), "") << layout;
+    EXPECT_EQ(t.told.take(), "refused") << layout;
+    EXPECT_EQ(t.told.why.code, errc::closed) << layout;
+    EXPECT_EQ(t.told.why.text, "the client was closed") << layout;
+  }
+}
+
+TEST(zookeeper_refused_session, is_still_the_reason_once_the_client_is_closed) {
+  layout_fixture t;
+  refuse_user(t);
+  t.end_claims("the client was closed");
+  t.acquire();
+  EXPECT_EQ(t.told.take(), "refused");
+  EXPECT_EQ(t.told.why.code, errc::refused);
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

@@ -61,5 +61,27 @@ TEST(zookeeper_sequence_limit, a_node_of_another_client_at_the_limit_comes_after
   EXPECT_EQ(t.told.take(), "granted 5");
 }
 
+TEST(zookeeper_sequence_limit, a_refusal_says_which_limit_was_reached) {
+  constexpr std::int64_t first_beyond_a_token = std::int64_t{1} << 53;
+  const struct {
+    const char* sequence;
+    std::int64_t transaction;
+    const char* text;
+  } cases[] = {{"2147483647", 5, "the sequence of /x has come close to its limit"},
+               {"0000000001", first_beyond_a_token, "the ensemble's epoch is above 2^21"}};
+  for (const auto& c : cases) {
+    layout_fixture t;
+    t.acquire();
+    EXPECT_EQ(t.requests(), "create exists");
+    t.answer(c.transaction, layout_fixture::created(t.own_name(c.sequence)));
+    t.answer(c.transaction, layout_fixture::stat(1, 1, c.transaction));
+    EXPECT_EQ(t.requests(), "delete");
+    t.answer(c.transaction);
+    EXPECT_EQ(t.told.take(), "refused");
+    EXPECT_EQ(t.told.why.code, errc::exhausted);
+    EXPECT_TRUE(t.told.why.text.starts_with(c.text)) << t.told.why.text;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

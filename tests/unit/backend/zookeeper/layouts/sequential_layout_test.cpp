@@ -370,5 +370,64 @@ TEST(zookeeper_sequential_layout, transactions_that_went_back_are_refused) {
   EXPECT_EQ(t.told.take(), "refused");
 }
 
+TEST(zookeeper_sequential_layout, a_create_that_is_refused_names_the_node_and_the_rights) {
+  layout_fixture t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  t.answer(5, error::no_auth);
+  t.answer(5, error::no_node);
+  EXPECT_EQ(t.told.take(), "refused");
+  EXPECT_TRUE(t.told.why.text.starts_with("the ACL of /x refuses this user")) << t.told.why.text;
+}
+
+TEST(zookeeper_sequential_layout, replies_to_a_claim_that_was_destroyed_are_dropped) {
+  layout_fixture creating;
+  creating.acquire();
+  EXPECT_EQ(creating.requests(), "create exists");
+  creating.claim.reset();
+  creating.answer(5, error::no_auth);
+  creating.answer(5, error::no_node);
+
+  behind_another watching;
+  watching.claim.reset();
+  watching.answer(5, behind_another::data(3));
+  watching.answer(5, behind_another::data(5));
+  EXPECT_EQ(watching.requests(), "");
+}
+
+TEST(zookeeper_sequential_layout, a_holder_takes_no_malformed_list_for_waiters) {
+  behind_another t;
+  t.be_granted();
+  t.claim->check_waiters();
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(10, "x");
+  EXPECT_EQ(t.told.take(), "");
+}
+
+// The codes of the create and of the delete.
+std::string failed_multi(error create, error remove) {
+  std::string out;
+  zookeeper::jute_writer w(out);
+  for (const error code : {create, remove}) {
+    const auto number = static_cast<std::int32_t>(code);
+    w.write_int(-1).write_bool(false).write_int(number).write_int(number);
+  }
+  w.write_int(-1).write_bool(true).write_int(-1);
+  return out;
+}
+
+TEST(zookeeper_sequential_layout, a_writer_that_may_not_downgrade_still_holds) {
+  downgrading_writer refused;
+  refused.answer(6, failed_multi(error::no_auth, error::runtime_inconsistency));
+  refused.answer(6, error::no_node);
+  EXPECT_EQ(refused.told.take(), "");
+  EXPECT_EQ(refused.requests(), "watch");
+
+  downgrading_writer removed;
+  removed.answer(6, failed_multi(error::ok, error::no_node));
+  removed.answer(6, error::no_node);
+  EXPECT_EQ(removed.told.take(), "lost") << "its node was removed before";
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

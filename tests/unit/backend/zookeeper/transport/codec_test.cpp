@@ -170,6 +170,10 @@ TEST(zookeeper_replies, to_connect_that_is_none) {
   // A server in read-only mode: a header in its place, with an epoch where the timeout would be.
   EXPECT_FALSE(read_connect_response(inside(replied(0, 0x500000001, error::not_read_write))));
   EXPECT_FALSE(read_connect_response(inside(connected(4'000, 7, "short"))));
+  const std::string of_another_protocol = frame_of([](jute_writer& w) {
+    w.write_int(1).write_int(4'000).write_long(7).write_text("0123456789abcdef").write_bool(false);
+  });
+  EXPECT_FALSE(read_connect_response(inside(of_another_protocol)));
   const std::string fine = connected(4'000, 7);
   for (std::size_t n = 0; n < fine.size() - 5; ++n)
     EXPECT_FALSE(read_connect_response(bytes_of(fine).subspan(4, n))) << n;

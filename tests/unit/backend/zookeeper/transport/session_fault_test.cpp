@@ -52,11 +52,12 @@ TEST(zookeeper_session_fault, watches_are_set_again_from_the_last_change_seen) {
   t.s.submit(a, opcode::exists, "", t.now(), "/gone");
   t.s.submit(a, opcode::exists, "", t.now(), "/fired");
   t.s.submit(a, opcode::get_data, "", t.now(), "/kept");
+  t.s.submit(a, opcode::get_children2, "", t.now(), "/listed");
   (void)t.sent();
-  t.give(replied(1, 7, error::no_node) + replied(2, 8) + replied(3, 9));
+  t.give(replied(1, 7, error::no_node) + replied(2, 8) + replied(3, 9) + replied(4, 9));
   t.take_log();
-  t.give(event(event_kind::deleted, "/fired"));
-  EXPECT_EQ(t.take_log(), strings{"watch /fired"});
+  t.give(event(event_kind::deleted, "/fired") + event(event_kind::children, "/listed"));
+  EXPECT_EQ(t.take_log(), (strings{"watch /fired", "watch /listed"}));
   t.lose();
   t.open();
   t.give(connected(timeout_ms, session_id));
@@ -66,7 +67,7 @@ TEST(zookeeper_session_fault, watches_are_set_again_from_the_last_change_seen) {
   append_set_watches(wanted, 9, {{"/kept"}, {"/gone"}, {}});
   EXPECT_EQ(sent[1], hex_of(wanted).substr(8));
   t.give(event(event_kind::created, "/gone") + replied(xid::set_watches, 10) +
-         empty_multi_reply(4, 11));
+         empty_multi_reply(5, 11));
   EXPECT_EQ(t.take_log(), (strings{"doubtful", "down", "again", "watch /gone"}));
 }
 

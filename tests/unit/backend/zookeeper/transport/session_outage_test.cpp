@@ -80,5 +80,58 @@ TEST(zookeeper_session_outage, an_overdue_reply_is_pinged_after_a_cut_with_a_pin
   EXPECT_EQ(t.sent().size(), 1u) << "the next ping";
 }
 
+// The bytes of a ConnectRequest that name the session.
+std::string requested_session(session_fixture& t) {
+  while (!t.is_connected()) t.pass(10ms);
+  t.open();
+  const strings sent = t.sent();
+  return sent.empty() ? "" : sent[0].substr(32, 16);
+}
+const std::string old_session = "0000000000000077", new_session = "0000000000000000";
+
+// Its nodes would block the waiters until the server ends it.
+TEST(zookeeper_session_outage, a_session_that_lapsed_is_closed_by_the_first_server_that_answers) {
+  session_fixture t;
+  t.attach();
+  t.lose();
+  t.pass(session_timeout);
+  for (int refused = 0; refused < 3; ++refused) {
+    while (!t.is_connected()) t.pass(10ms);
+    t.lose();
+  }
+  EXPECT_EQ(requested_session(t), old_session);
+}
+
+TEST(zookeeper_session_outage, a_server_that_does_not_confirm_the_end_of_a_session_is_given_up) {
+  session_fixture t;
+  t.attach();
+  t.pass_silently(session_timeout);
+  t.give(replied(-2, 5));
+  EXPECT_EQ(t.s.where(), session::state::retiring);
+  t.pass(3s);
+  EXPECT_EQ(requested_session(t), new_session) << "the request was sent";
+}
+
+TEST(zookeeper_session_outage, a_connection_that_closes_after_it_was_given_up_is_no_failure) {
+  session_fixture t;
+  t.attach();
+  t.lose();
+  t.lose();
+  EXPECT_EQ(t.s.where(), session::state::waiting);
+  t.take_log();
+  t.lose();
+  EXPECT_EQ(t.take_log(), strings{});
+}
+
+TEST(zookeeper_session_outage, a_reply_that_was_not_asked_for_ends_the_connection) {
+  for (const std::int32_t number : {0, 1, 2}) {
+    session_fixture t;
+    t.attach();
+    t.give(replied(number, 5));
+    EXPECT_EQ(t.places.size(), 2u) << number;
+    EXPECT_NE(t.s.last_failure().text.find("out of order"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

@@ -139,8 +139,10 @@ TEST(zookeeper_session, is_renewed_at_the_leader_by_a_write) {
   EXPECT_EQ(std::exchange(t.s.out(channel::mode), {}), "srvr");
   t.give("Zookeeper version: 3.8.0\nMode: lea", channel::mode);
   EXPECT_EQ(t.s.mode(), server_mode::unknown);
+  EXPECT_TRUE(t.is_connected(channel::mode));
   t.give("der\n", channel::mode);
   EXPECT_EQ(t.s.mode(), server_mode::leader);
+  EXPECT_FALSE(t.is_connected(channel::mode)) << "it is of no further use";
   for (int i = 1; i <= 20; ++i) {
     t.pass(3s);
     const auto sent = t.sent();
@@ -250,6 +252,19 @@ TEST(zookeeper_session, that_never_was_is_closed_at_once) {
   t.s.open(t.now());
   t.s.close(t.now(), t.events);
   EXPECT_EQ(t.take_log(), strings{"ended"});
+}
+
+TEST(zookeeper_session, between_two_attempts_is_closed_without_a_pause) {
+  session_fixture t;
+  t.attach();
+  t.lose();
+  t.lose();
+  EXPECT_EQ(t.s.where(), session::state::waiting);
+  t.s.close(t.now(), t.events);
+  t.pass(0ms);
+  EXPECT_TRUE(t.is_connected());
+  t.open();
+  EXPECT_TRUE(is_connect(t.sent().at(0), session_id));
 }
 
 }  // namespace

@@ -62,6 +62,18 @@ class zookeeper_transport : public testing::Test {
     net.while_blocked = [] {};
     return text;
   }
+  // Its server does not answer in time. No caller drives the loop of the next connection: its
+  // thread may be asleep.
+  void move_to_own_loop() {
+    net.time.advance(where.session_timeout / 2);  // its ping is not answered
+    const std::size_t before = net.streams.size();
+    for (int i = 0; i < 40 && net.streams.size() == before; ++i) net.time.advance_to_next_alarm();
+    ASSERT_EQ(net.streams.back()->over, base::driven_by::thread);
+    stream().on_open();
+    net.own->flush();
+    give(connected(30'000, session_id));
+    net.take_log();
+  }
   base::stream_events& stream() { return *net.streams.back()->events; }
   void give(const std::string& bytes) { stream().on_bytes(bytes_of(bytes)); }
   void attach() {
@@ -166,17 +178,9 @@ TEST_F(zookeeper_transport, is_closed_when_the_server_has_confirmed_it) {
   EXPECT_TRUE(over.close(net.now() + 1s));
 }
 
-// No caller drives that loop: its thread may be asleep.
 TEST_F(zookeeper_transport, has_its_end_sent_by_the_loop_that_has_its_connection) {
   EXPECT_EQ(open([&] { attach(); }), "");
-  net.time.advance(where.session_timeout / 2);  // its ping is not answered
-  const std::size_t before = net.streams.size();
-  for (int i = 0; i < 40 && net.streams.size() == before; ++i) net.time.advance_to_next_alarm();
-  ASSERT_EQ(net.streams.back()->over, base::driven_by::thread);
-  stream().on_open();
-  net.own->flush();
-  give(connected(30'000, session_id));
-  net.take_log();
+  ASSERT_NO_FATAL_FAILURE(move_to_own_loop());
   std::string log_at_wait;
   net.while_blocked = [&] {
     log_at_wait += net.take_log();
@@ -184,6 +188,23 @@ TEST_F(zookeeper_transport, has_its_end_sent_by_the_loop_that_has_its_connection
   };
   over.close(net.now() + 1s);
   EXPECT_NE(log_at_wait.find("own-flush"), std::string::npos) << log_at_wait;
+}
+
+TEST_F(zookeeper_transport, has_its_requests_sent_by_the_loop_that_has_its_connection) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  net.take_log();
+  over.request_flush(true);
+  EXPECT_EQ(net.take_log(), "flush ");
+  ASSERT_NO_FATAL_FAILURE(move_to_own_loop());
+  over.request_flush(true);
+  EXPECT_EQ(net.take_log(), "flush own-flush ");
+}
+
+TEST_F(zookeeper_transport, has_its_pings_sent_by_the_loop_that_has_its_connection) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  ASSERT_NO_FATAL_FAILURE(move_to_own_loop());
+  net.time.advance(300ms);  // the write that renews is not answered
+  EXPECT_NE(net.take_log().find("own-flush"), std::string::npos);
 }
 
 TEST_F(zookeeper_transport, a_thread_that_writes_takes_along_what_is_added_meanwhile) {
@@ -234,6 +255,47 @@ TEST_F(zookeeper_transport, reports_and_logs_an_outage_and_its_end) {
   EXPECT_EQ(heard.other_lines(), 0u);
   EXPECT_EQ(heard.text(), "the connection to zookeeper://a,b is lost: reset by the network\n"
                           "connected to zookeeper://a,b again after 50 ms\n");
+}
+
+TEST_F(zookeeper_transport, names_the_last_failure_when_it_cannot_be_opened_in_time) {
+  const std::string text = open([&] {
+    stream().on_open();
+    lose(errc::unavailable, "reset by the network");
+    net.time.advance(where.op_timeout);
+  });
+  EXPECT_EQ(code, errc::unavailable);
+  EXPECT_TRUE(text.starts_with("reset by the network")) << text;
+}
+
+// The server would keep a session that nobody uses until it expires.
+TEST_F(zookeeper_transport, closes_its_session_when_it_cannot_be_opened) {
+  where.chroot = "/locks";
+  (void)open([&] {
+    attach();
+    give(replied(1, 5));
+    give(replied(2, 5, zookeeper::error::no_node));
+  });
+  EXPECT_EQ(code, errc::refused);
+  net.callers->flush();
+  const std::string sent = hex_of(net.streams.back()->written);
+  EXPECT_NE(sent.find("00000003fffffff5"), sent.npos) << sent;
+}
+
+TEST_F(zookeeper_transport, logs_the_loss_of_its_session_unless_it_is_being_closed) {
+  const auto expire = [&] {
+    lose(errc::unavailable, "reset by the network");
+    stream().on_open();
+    net.callers->flush();
+    give(expired());
+  };
+  testkit::heard_warnings heard;
+  EXPECT_EQ(open([&] { attach(); }), "");
+  expire();
+  EXPECT_EQ(heard.that_mention("the session at zookeeper://a,b is lost, and what it held"), 1u);
+  attach();
+  net.while_blocked = expire;
+  EXPECT_TRUE(over.close(net.now() + 1s));
+  EXPECT_EQ(heard.that_mention("is lost, and what it held"), 1u);
 }
 
 }  // namespace
