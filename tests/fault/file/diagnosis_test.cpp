@@ -2,6 +2,7 @@
 // user may.
 #include <holdfast/holdfast.hpp>
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,23 @@ TEST(file_examination, of_a_directory_of_another_user) {
   const auto f = found(client::open(url_of(at)), "directory");
   EXPECT_EQ(f.grade, grade::bad);
   EXPECT_NE(f.why.find("12345"), f.why.npos) << f.why;
+}
+
+// In a /tmp of its own, because other tests examine the default directory.
+TEST(file_examination, of_another_directory_than_the_default_one_where_a_former_default_exists) {
+  other_process alone([](const other_process::line& l) {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, "") != 0)
+      return l.say("skipped: only root may have a /tmp of its own");
+    const small_disk disk("/tmp", "tmpfs", "mode=1777");
+    if (!disk) return l.say("skipped: only root may have a /tmp of its own");
+    fs::create_directory("/tmp/holdfast-" + std::to_string(::geteuid()));
+    for (const finding& f : client::open("file:///tmp/locks").diagnose())
+      if (f.what == "directory" && f.grade != grade::good) return l.say(f.why);
+    l.say("good");
+  });
+  const std::string said = alone.hear();
+  if (said.starts_with("skipped")) GTEST_SKIP() << said;
+  EXPECT_EQ(said, "good");
 }
 
 TEST(file_examination, of_a_directory_above_that_others_may_write) {

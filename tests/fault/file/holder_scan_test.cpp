@@ -1,11 +1,14 @@
 // Looking at who holds what, without being in the way.
 #include <holdfast/holdfast.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
 
+#include "backend/file/record.hpp"
 #include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
@@ -106,6 +109,24 @@ TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
   EXPECT_EQ(inspect(*store).size(), 1u);
   p.let_go();
   EXPECT_EQ(break_lock(*store, "x").code, errc::unsupported);
+}
+
+TEST(file_census, breaking_names_the_host_of_a_holder_that_is_elsewhere) {
+  const opened store;
+  contender p(*store, "x");
+  p.hold();
+  EXPECT_EQ(break_lock(*store, "x").text.find(" on "), std::string::npos);
+  p.let_go();
+  const int other = ::open(store.folder.file("x.lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(other, LOCK_EX), 0);
+  file::record_text record;
+  record.describe("x", "web7", {}, 77, 2);
+  record.stamp(7, {});
+  ASSERT_EQ(::pwrite(other, record.bytes().data(), record.bytes().size(), 0),
+            static_cast<ssize_t>(record.bytes().size()));
+  const base::failure why = break_lock(*store, "x");
+  EXPECT_NE(why.text.find("end process 77 on web7, and"), std::string::npos) << why.text;
+  ::close(other);
 }
 
 TEST(file_census, a_lock_whose_file_cannot_be_one_is_not_reported_as_free) {

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "backend/file/holder_bytes.hpp"
 #include "shared_page.hpp"
+#include "testkit/asleep.hpp"
 #include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
@@ -209,6 +211,39 @@ TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
   }
   EXPECT_GT(semaphore.get(permits(3, 3)), 0);
   semaphore.let_go();
+}
+
+// The thread of that process that waits for a lock; 0: none has started.
+pid_t waiting_thread_of(pid_t process) {
+  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    if (name == "holdfast-flock") return static_cast<pid_t>(std::stol(task.path().filename()));
+  }
+  return 0;
+}
+
+TEST(file_permits, a_lock_that_came_before_a_waiter_for_permits_is_reported_to_it) {
+  const opened store;
+  contender semaphore(*store, "x"), lock(*store, "x");
+  semaphore.get(permits(1, 1));
+  other_process waiting([&](const line& l) {
+    const auto its = open_backend(store.folder.url());
+    contender p(*its, "x");
+    p.ask(permits(1, 1));
+    l.say(p.next().why.code == errc::mismatch ? "mismatch" : "another answer, or none");
+    its->close(base::never);
+  });
+  ASSERT_TRUE(eventually([&] { return semaphore.claim().others_wait(); }));
+  // In an attempt it has the file locked for a moment, and stopped then it would keep it.
+  ASSERT_TRUE(testkit::falls_asleep(waiting.pid(), waiting_thread_of(waiting.pid())));
+  waiting.stop();
+  semaphore.let_go();
+  lock.hold();
+  waiting.go_on();
+  EXPECT_EQ(waiting.hear(), "mismatch");
+  lock.let_go();
 }
 
 TEST(file_permits, none_or_more_than_there_are_are_refused) {

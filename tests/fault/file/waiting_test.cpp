@@ -1,10 +1,14 @@
 // Waiting for a file's lock, and ceasing to.
 #include <holdfast/holdfast.hpp>
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -143,6 +147,33 @@ TEST(file_waiting, closing_answers_those_that_wait) {
     EXPECT_EQ(a.what, kind::refused);
     EXPECT_EQ(a.why.code, errc::closed);
   }
+  holder.let_go();
+}
+
+// Whether a thread is blocked in flock(2) on the file.
+bool is_waited_for(const std::filesystem::path& file) {
+  struct stat st;
+  if (::stat(file.c_str(), &st) != 0) return false;
+  std::ifstream locks("/proc/locks");
+  const std::string inode = ':' + std::to_string(st.st_ino) + ' ';
+  for (std::string one; std::getline(locks, one);)
+    if (one.find("-> FLOCK") != one.npos && one.find(inode) != one.npos) return true;
+  return false;
+}
+
+TEST(file_waiting, a_wait_can_be_cancelled_while_another_process_keeps_the_file_of_waiters) {
+  const opened store;
+  contender holder(*store, "x"), waiter(*store, "x");
+  holder.hold();
+  const int other =
+      ::open(store.folder.file("x.waiters").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(::flock(other, LOCK_EX), 0);
+  waiter.acquire();
+  ASSERT_TRUE(eventually([&] { return is_waited_for(store.folder.file("x.waiters")); }));
+  waiter.cancel();
+  const answer a = waiter.next();
+  EXPECT_EQ(a.what, kind::ended) << a.why.text;
+  ::close(other);
   holder.let_go();
 }
 

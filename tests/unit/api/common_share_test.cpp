@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "api/client_access.hpp"
+#include "api/common_share.hpp"
+#include "cohort/client_impl.hpp"
 #include "testkit/manual_environment.hpp"
+#include "tests/unit/cohort/cohort_fixture.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace {
 
@@ -108,6 +112,31 @@ TEST_F(a_common_share, is_joined_by_nobody_once_it_is_lost) {
   EXPECT_TRUE(elsewhere([&] { return std::shared_lock(m, std::try_to_lock).owns_lock(); }));
 }
 
+TEST_F(a_common_share, is_lent_and_joined_while_its_turn_admits_readers) {
+  holdfast::detail::local_lock& home =
+      holdfast::detail::client_access::impl(door).local_lock_for("y",
+                                                                 holdfast::lock_kind::shared_mutex);
+  holdfast::detail::common_share common;
+  EXPECT_FALSE(common.join()) << "no reader has lent its turn";
+  holdfast::cohort_tests::reading_caller reader;
+  holdfast::cohort_tests::caller writer;
+  home.begin(reader, holdfast::detail::wait_bound::forever());
+  ASSERT_TRUE(reader.granted);
+  EXPECT_TRUE(common.lend(*reader.granted));
+  EXPECT_TRUE(common.join());
+  EXPECT_TRUE(holdfast::unit_tests::is_true_in_a_child([&] { return !common.join(); }));
+  home.begin(writer, holdfast::detail::wait_bound::forever());
+  EXPECT_FALSE(common.join()) << "a writer waits";
+  common.leave();
+  EXPECT_FALSE(writer.granted);
+  common.leave();
+  ASSERT_TRUE(writer.granted);
+  EXPECT_FALSE(common.lend(*writer.granted));
+  EXPECT_FALSE(common.join());
+  home.unlock(*writer.granted);
+  home.drop_user();
+}
+
 // Values that a writer changes together are never seen apart.
 TEST(common_shares, keep_writers_out_under_load) {
   const auto door = client::open("memory:");
@@ -132,6 +161,16 @@ TEST(common_shares, keep_writers_out_under_load) {
   }
   EXPECT_EQ(torn, 0);
   EXPECT_EQ(a, 8 * 200);
+}
+
+TEST_F(a_common_share, is_followed_by_a_writer_of_the_same_object_that_excludes_readers) {
+  m.acquire_shared().unlock();
+  const holdfast::lease writer = m.acquire();
+  EXPECT_EQ(writer.mode(), holdfast::lock_mode::exclusive);
+  EXPECT_FALSE(other.shared_mutex("x").try_acquire_shared());
+  const auto holders = other.holders("x");
+  ASSERT_EQ(holders.size(), 1u);
+  EXPECT_EQ(holders[0].mode, holdfast::lock_mode::exclusive);
 }
 
 }  // namespace

@@ -1,31 +1,20 @@
 // The state of a parent's leases and locks in a fork's child.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
-#include <functional>
 #include <memory>
 #include <utility>
 
 #include "api/client_access.hpp"
 #include "testkit/manual_environment.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace {
 
 using holdfast::client;
 using holdfast::errc;
 
-// Whether the test was true in a child, which did not crash.
-bool is_true_in_a_child(const std::function<bool()>& test) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);  // ends the child if it hangs
-    ::_exit(test() ? 0 : 1);
-  }
-  int status = 0;
-  return ::waitpid(child, &status, 0) == child && status == 0;
-}
+using holdfast::unit_tests::is_true_in_a_child;
 
 // Forks when the clock is read first, which memory:?stop-after= does inside open().
 struct forking_environment final : holdfast::base::environment {
@@ -92,6 +81,27 @@ TEST(a_fork, may_come_while_a_client_is_being_opened) {
   const auto c = holdfast::detail::client_access::open(where, {}, env);
   EXPECT_TRUE(env.has_forked);
   EXPECT_TRUE(env.child_survived);
+}
+
+TEST(a_fork, stops_the_tokens_of_a_lease_for_the_child_and_not_for_the_parent) {
+  const auto c = client::open("memory:");
+  const auto held = c.mutex("job").acquire();
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    return held.doubt_token().stop_requested() && held.loss_token().stop_requested() &&
+           !held.revocation_token().stop_possible();
+  }));
+  EXPECT_FALSE(held.doubt_token().stop_requested());
+  EXPECT_FALSE(held.loss_token().stop_requested());
+}
+
+TEST(a_fork, gives_the_child_stores_in_memory_of_its_own) {
+  const auto c = client::open("memory:of parent and child");
+  const auto held = c.mutex("job").acquire();
+  EXPECT_TRUE(is_true_in_a_child([] {
+    const auto own = client::open("memory:of parent and child");
+    return static_cast<bool>(own.mutex("job").try_acquire());
+  }));
+  EXPECT_TRUE(held.held());
 }
 
 }  // namespace

@@ -126,4 +126,12 @@ TEST(a_semaphore, of_no_permits_or_too_many_is_refused) {
   EXPECT_EQ(ec, errc::bad_option) << "a mutex is one permit";
 }
 
+TEST_F(a_shared_mutex, that_is_not_locked_is_not_downgraded_for_a_unique_lock_that_adopted_it) {
+  std::error_code ec;
+  EXPECT_FALSE(m.downgrade(std::unique_lock(m, std::adopt_lock), ec).owns_lock());
+  EXPECT_EQ(ec, errc::not_held);
+  EXPECT_FALSE(m.current_shared());
+  EXPECT_TRUE(elsewhere([&] { return std::unique_lock(m, std::try_to_lock).owns_lock(); }));
+}
+
 }  // namespace

@@ -46,6 +46,19 @@ TEST(self_deadlock, a_reader_that_locks_through_another_object_throws) {
   writer.unlock();
 }
 
+TEST(self_deadlock, is_none_for_the_holder_of_a_recursive_mutex_in_any_form) {
+  const auto c = client::open("memory:");
+  auto m = c.recursive_mutex("job");
+  m.lock();
+  EXPECT_TRUE(m.try_lock());
+  EXPECT_TRUE(m.try_lock_for(1h));
+  m.unlock();
+  m.unlock();
+  EXPECT_FALSE(c.mutex("job").try_acquire()) << "locked once more than unlocked";
+  m.unlock();
+  EXPECT_TRUE(c.mutex("job").try_acquire());
+}
+
 TEST(self_deadlock, other_threads_and_leases_of_this_thread_wait) {
   const auto c = client::open("memory:");
   auto one = c.mutex("job"), other = c.mutex("job");

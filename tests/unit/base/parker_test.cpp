@@ -38,5 +38,30 @@ TEST(parker, is_woken_when_it_was_appointed_and_signalled_before_it_slept) {
   if (!is_awake) base::wake_target{&shared_word, 2}.wake();  // else the test would not end
 }
 
+TEST(parker, that_has_its_answer_is_not_promoted) {
+  base::parker p, waiting;
+  waker_that_waits waker(p);
+  p.signal();
+  EXPECT_FALSE(p.promote(waker));
+  EXPECT_TRUE(waiting.promote(waker));
+}
+
+struct counted_end final : base::end_of_batch {
+  int ended = 0;
+  void batch_ended() noexcept override { ++ended; }
+};
+
+TEST(a_wake_batch, runs_what_is_to_follow_it_at_its_end_or_without_a_batch_at_once) {
+  counted_end follower;
+  base::wake_batch::then(follower);
+  EXPECT_EQ(follower.ended, 1);
+  {
+    const base::wake_batch batch(8);
+    base::wake_batch::then(follower);
+    EXPECT_EQ(follower.ended, 1);
+  }
+  EXPECT_EQ(follower.ended, 2);
+}
+
 }  // namespace
 }  // namespace holdfast

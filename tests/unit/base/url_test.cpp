@@ -5,6 +5,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -267,6 +268,18 @@ TEST_F(a_password_file, is_read_without_its_last_newline) {
   EXPECT_EQ(password_of(url::parse("redis://h?password-file=" + path)), "canary");
   write("canary\n\n");
   EXPECT_EQ(password_of(url::parse("redis://h?password-file=" + path)), "canary\n");
+}
+
+TEST_F(a_password_file, is_closed_when_it_has_been_read_or_refused) {
+  const auto open = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd"), end;
+    return std::distance(begin(all), end);
+  };
+  write("canary\n");
+  const auto before = open();
+  (void)password_of(url::parse("redis://h?password-file=" + path));
+  refusal("redis://h?password-file=/tmp");
+  EXPECT_EQ(open(), before);
 }
 
 TEST_F(a_password_file, has_at_most_4096_bytes) {

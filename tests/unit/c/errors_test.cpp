@@ -12,6 +12,8 @@
 #include <system_error>
 #include <thread>
 
+#include "base/log.hpp"
+#include "c/report.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "tests/unit/c/fixture.hpp"
 
@@ -310,6 +312,32 @@ TEST(c_errors, of_a_child_leave_the_parents_lock_alone) {
   EXPECT_EQ(status, 0);
   EXPECT_EQ(holdfast_lease_held(held.get()), 1);
   EXPECT_EQ(holdfast_lease_release(held.get(), nullptr), HOLDFAST_OK);
+}
+
+TEST(c_errors, of_memory_have_a_sentence_without_any_memory_and_may_be_freed) {
+  holdfast_error* e = nullptr;
+  EXPECT_EQ(c::report_no_memory(&e), HOLDFAST_UNAVAILABLE);
+  ASSERT_NE(e, nullptr);
+  EXPECT_EQ(holdfast_error_code(e), HOLDFAST_UNAVAILABLE);
+  EXPECT_STREQ(holdfast_error_message(e), "there is not enough memory");
+  holdfast_error_free(e);
+  EXPECT_EQ(c::report_no_memory(nullptr), HOLDFAST_UNAVAILABLE);
+}
+
+TEST(c_log, goes_to_the_hook_until_it_is_taken_away) {
+  std::string lines;
+  holdfast_set_log_hook(
+      [](holdfast_log_level level, const char* line, void* to) {
+        EXPECT_EQ(level, HOLDFAST_LOG_WARNING);
+        static_cast<std::string*>(to)->append(line).append(";");
+      },
+      &lines);
+  base::log(log_level::warning, "first");
+  holdfast_set_log_hook(nullptr, nullptr);
+  testing::internal::CaptureStderr();
+  base::log(log_level::warning, "second");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "nothing is logged without a hook";
+  EXPECT_EQ(lines, "first;");
 }
 
 }  // namespace

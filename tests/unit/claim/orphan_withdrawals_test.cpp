@@ -141,5 +141,12 @@ TEST_F(orphans, while_the_server_refuses_others_wait_behind_it_so_pauses_are_sho
   EXPECT_TRUE(all.empty());
 }
 
+TEST_F(orphans, one_that_is_due_is_withdrawn_once_more_by_a_process_that_was_stopped) {
+  add();
+  EXPECT_EQ(answer(withdrawal::unverified), now + 100ms);
+  all.tick(now + 2h);
+  EXPECT_EQ(plan.sent, 2) << "a request may have been delayed for as long";
+}
+
 }  // namespace
 }  // namespace holdfast::claims

@@ -124,6 +124,22 @@ TEST_F(store_claim_case, a_store_may_refuse_to_begin_a_verb) {
   EXPECT_EQ(store.news(), "orphan after deliver flush") << "what would be sent is given up";
 }
 
+TEST_F(store_claim_case, a_release_that_sends_nothing_ends_with_the_reason_of_its_recipe) {
+  const auto c = open({{.event = claim_event::ended, .why = errc::not_held}}, heard);
+  store.refused = verb::release;
+  c->release(nullptr);
+  EXPECT_EQ(store.news(), "after deliver flush") << "nothing is left at the store";
+  EXPECT_EQ(heard.heard, "e");
+  EXPECT_EQ(heard.failure.code, errc::not_held);
+}
+
+TEST_F(store_claim_case, a_busy_lock_needs_no_text_and_takes_no_note_away) {
+  const auto c = open({{.event = claim_event::refused, .why = errc::timed_out}}, heard);
+  c->acquire({.note = "mine"});
+  EXPECT_EQ(heard.failure.code, errc::timed_out);
+  EXPECT_EQ(c->note(), "mine");
+}
+
 TEST_F(store_claim_case, a_successor_requests_in_the_step_of_the_release) {
   const auto next = open({{.new_owner = true}, {.send = operation::take}}, next_heard);
   const auto c = open({{.send = operation::give}, {.send = operation::give}}, heard);

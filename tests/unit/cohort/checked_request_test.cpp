@@ -121,5 +121,14 @@ TEST_F(options_of_an_acquire, have_a_note_that_a_terminal_can_show) {
   EXPECT_EQ(text({.note = "\n"}), "the note contains a control character; remove it");
 }
 
+TEST(defaults_of_a_lock, decide_on_the_renewal_only_where_a_call_does_not) {
+  const lock_defaults by_hand(acquire_options{.renew = renewal::manual});
+  acquire_options unset, given{.renew = renewal::automatic};
+  by_hand.fill_in(unset);
+  EXPECT_EQ(unset.renew, renewal::manual);
+  by_hand.fill_in(given);
+  EXPECT_EQ(given.renew, renewal::automatic);
+}
+
 }  // namespace
 }  // namespace holdfast::detail

@@ -401,5 +401,28 @@ TEST_F(a_cohort, is_idle_without_a_waiter_a_request_or_a_grant) {
   EXPECT_FALSE(machine.is_busy());
 }
 
+TEST_F(a_cohort, polls_no_store_before_a_turn_ends_that_its_close_has_ended) {
+  rules.can.contention = holdfast::seam::contention_signal::poll;
+  caller a;
+  enter(a);
+  granted_claim();
+  machine.close();
+  complete_answered();
+  EXPECT_FALSE(machine.should_poll(*a.granted, env.now()));
+  leave(a);
+}
+
+TEST_F(a_cohort, sends_a_release_together_with_no_request_that_does_not_await_it) {
+  permit_caller a(2), b(3);
+  enter(a);
+  claim_record* const first = granted_claim();
+  enter(b);
+  leave(a);
+  EXPECT_EQ(machine.successor_of(*first), nullptr) << "the request was made before the release";
+  EXPECT_NE(said(claim_record::acquire), first);
+  EXPECT_EQ(said(claim_record::release), first);
+  machine.withdraw(b, errc::canceled, env.now());
+}
+
 }  // namespace
 }  // namespace holdfast::cohort_tests

@@ -178,6 +178,20 @@ TEST_F(a_cohort, admits_others_after_a_loss_with_admit_after_loss) {
   EXPECT_EQ(said(claim_record::release), second);
 }
 
+TEST_F(a_cohort, admits_no_other_caller_after_its_close_with_admit_after_loss) {
+  rules.options.admit_after_loss = true;
+  caller a, b;
+  enter(a);
+  enter(b);
+  claim_record* const claim = granted_claim();
+  machine.close();
+  complete_answered();
+  EXPECT_EQ(b.why.code, errc::closed);
+  EXPECT_EQ(said(claim_record::release), claim);
+  EXPECT_TRUE(silent());
+  leave(a);
+}
+
 TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl) {
   caller a(30s), b(30s);
   claim_record* const claim = claim_renewed_for_turn(a, b);
@@ -316,6 +330,46 @@ TEST_F(a_cohort, repeats_an_extension_while_its_caller_waits) {
   tick();
   EXPECT_TRUE(silent()) << "a holder that renews by hand is not renewed for";
   leave(a);
+}
+
+TEST_F(a_cohort, stops_repeating_an_extension_whose_caller_has_its_answer) {
+  caller a(1h);
+  a.renews = false;
+  enter(a);
+  claim_record* const claim = said(claim_record::acquire);
+  ASSERT_TRUE(claim);
+  grant_to(*claim, 7, 1h);
+  asker extension;
+  extension.until = env.now() + 5s;
+  machine.extend(*a.granted, 40s, extension, env.now());
+  EXPECT_EQ(said(claim_record::renew), claim);
+  env.advance(5s);
+  tick();
+  EXPECT_TRUE(extension.answered);
+  env.advance(2s);  // the repetition that was planned before
+  tick();
+  while (claim_record* const c = machine.effects().take_scheduled()) c->pending_verbs = 0;
+  env.advance(20s);
+  tick();
+  EXPECT_TRUE(silent()) << "the store does not answer, and the holder renews by hand";
+  leave(a);
+}
+
+TEST_F(a_cohort, counts_no_error_for_an_extension_that_is_confirmed) {
+  holdfast::cohort::counters counts;
+  rules.counts = &counts;
+  caller a;
+  asker extension;
+  enter(a);
+  claim_record* const claim = granted_claim();
+  machine.extend(*a.granted, 30s, extension, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
+  complete_answered();
+  EXPECT_TRUE(extension.answered);
+  leave(a);
+  const holdfast::metrics m = counts.read();
+  EXPECT_EQ(m.renewals_confirmed, 1u);
+  EXPECT_EQ(m.busy + m.errors_unavailable + m.errors_lost + m.errors_usage, 0u);
 }
 
 struct watcher final : holdfast::cohort::loss_watch {

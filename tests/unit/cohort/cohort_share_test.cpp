@@ -318,5 +318,71 @@ TEST_F(a_cohort_of_readers, a_release_that_reports_does_not_linger) {
   EXPECT_EQ(said(claim_record::release), claim);
 }
 
+TEST_F(a_cohort_of_readers, may_join_their_own_turn_also_after_another_reader_has_come) {
+  reader a, b;
+  enter(a);
+  grant_next(7);
+  enter(b);
+  ASSERT_TRUE(b.granted);
+  EXPECT_TRUE(a.granted->is_admitting);
+  EXPECT_TRUE(b.granted->is_admitting);
+  leave(a);
+  leave(b);
+}
+
+TEST_F(a_cohort_of_readers, that_linger_are_not_counted_as_reused_by_a_writer) {
+  holdfast::cohort::counters counts;
+  rules.counts = &counts;
+  rules.options.linger = 60s;
+  reader a;
+  caller writer;
+  enter(a);
+  claim_record* const claim = grant_next(7);
+  leave(a);
+  enter(writer);
+  EXPECT_EQ(said(claim_record::release), claim);
+  grant_next(8);
+  ASSERT_TRUE(writer.granted);
+  EXPECT_EQ(counts.read().linger_reuses, 0u);
+  leave(writer);
+}
+
+TEST_F(a_cohort_of_readers, a_release_before_a_writer_is_reported_when_the_store_has_answered) {
+  holdfast::cohort::counters counts;
+  rules.counts = &counts;
+  reader a;
+  caller writer;
+  asker report;
+  enter(a);
+  claim_record* const claim = grant_next(7);
+  enter(writer);
+  leave(a, false, &report);
+  EXPECT_FALSE(report.answered) << "the share has still to be released in the store";
+  EXPECT_EQ(said(claim_record::release), claim);
+  machine.on_ended(*claim, {});
+  complete_answered();
+  EXPECT_TRUE(report.answered);
+  EXPECT_EQ(counts.read().local_handoffs, 0u);
+  machine.withdraw(writer, errc::canceled, env.now());
+}
+
+TEST_F(a_cohort_of_readers, are_counted_as_lost_once_while_others_stay) {
+  holdfast::cohort::counters counts;
+  rules.counts = &counts;
+  reader a, b;
+  a.max_hold = 5s;
+  enter(a);
+  enter(b);
+  grant_next(7);
+  for (int i = 0; i < 3; ++i) {
+    env.advance(5s);
+    tick();
+  }
+  EXPECT_TRUE(b.granted->held());
+  EXPECT_EQ(counts.read().losses, 1u);
+  leave(a);
+  leave(b);
+}
+
 }  // namespace
 }  // namespace holdfast::cohort_tests

@@ -222,5 +222,17 @@ TEST_F(a_cohort, refuses_all_waits_with_a_time_bound_and_no_others) {
   leave(second);
 }
 
+TEST_F(a_cohort, serves_the_waiters_that_remain_when_neighbours_leave_the_queue) {
+  caller a, b, c, d;
+  for (caller* const w : {&a, &b, &c, &d}) enter(*w);
+  machine.withdraw(b, errc::canceled, env.now());
+  machine.withdraw(c, errc::canceled, env.now());
+  granted_claim();
+  leave(a);
+  EXPECT_FALSE(c.granted);
+  ASSERT_TRUE(d.granted);
+  leave(d);
+}
+
 }  // namespace
 }  // namespace holdfast::cohort_tests

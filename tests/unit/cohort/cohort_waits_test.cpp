@@ -382,5 +382,19 @@ TEST_F(a_cohort_in_trouble, has_no_store_tried_for_a_wait_for_its_own_holder) {
   here.leave(*holder.granted, nullptr, env.now());
 }
 
+TEST_F(a_cohort, refuses_an_attempt_behind_a_caller_that_awaits_the_end_of_a_withdrawal) {
+  caller gone, newcomer, attempt;
+  enter(gone);
+  claim_record* const claim = said(claim_record::acquire);
+  machine.withdraw(gone, errc::canceled, env.now());
+  EXPECT_EQ(said(claim_record::cancel), claim);
+  enter(newcomer);
+  attempt.request.one_attempt = true;
+  enter(attempt);
+  EXPECT_TRUE(attempt.answered);
+  EXPECT_EQ(attempt.why.code, errc::timed_out);
+  machine.withdraw(newcomer, errc::canceled, env.now());
+}
+
 }  // namespace
 }  // namespace holdfast::cohort_tests

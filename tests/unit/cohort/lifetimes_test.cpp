@@ -214,6 +214,17 @@ TEST_P(kept_by_the_backend, a_turn_that_starts_in_doubt_is_in_doubt) {
   EXPECT_FALSE(m.acquire().doubt_token().stop_requested());
 }
 
+TEST_P(kept_by_the_backend, a_lease_in_doubt_is_not_lost) {
+  const client c = open(GetParam());
+  const lease held = mutex(c, "x").acquire();
+  EXPECT_FALSE(held.in_doubt());
+  fake_store::of(c).doubt();
+  EXPECT_TRUE(held.in_doubt());
+  EXPECT_TRUE(held.doubt_token().stop_requested());
+  EXPECT_FALSE(held.loss_token().stop_requested());
+  EXPECT_TRUE(held.held());
+}
+
 TEST_P(kept_by_the_backend, a_doubt_after_the_deadline_is_a_loss) {
   const client c = open(GetParam(), "metrics=1");
   mutex m(c, "x");

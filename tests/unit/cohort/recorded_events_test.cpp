@@ -75,6 +75,40 @@ TEST_F(recorded_events, are_a_thread_that_waits_behind_a_request_or_a_holder) {
   leave(c);
 }
 
+// Its thread records the wait when the store does not answer at once.
+TEST_F(recorded_events, are_no_wait_of_a_thread_that_finds_the_lock_idle) {
+  base::parker sleeper;
+  base::follower thread(sleeper);
+  caller a;
+  a.thread = &thread;
+  enter(a);
+  granted_claim();
+  EXPECT_EQ(kinds(), std::vector{kind::granted});
+  leave(a);
+}
+
+TEST_F(recorded_events, name_the_mode_and_the_permits_of_their_turn) {
+  reading_caller reader;
+  enter(reader);
+  granted_claim();
+  EXPECT_EQ(events().back().mode(), static_cast<unsigned>(lock_mode::shared));
+  leave(reader);
+  detail::local_lock& pool =
+      client_access::impl(door).local_lock_for("pool", lock_kind::semaphore, 10);
+  {
+    cohort of_pool{pool, rules, client_access::impl(door).connection()};
+    permit_caller three(3);
+    of_pool.enter(three, env.now());
+    of_pool.on_granted(*of_pool.effects().take_scheduled(),
+                       grant{8, env.now() + 30s, env.now(), false});
+    const auto granted = events().back();
+    EXPECT_EQ(granted.mode(), static_cast<unsigned>(lock_mode::permit));
+    EXPECT_EQ(granted.permits(), 3u);
+    of_pool.leave(*three.granted, nullptr, env.now());
+  }
+  pool.drop_user();
+}
+
 TEST_F(recorded_events, are_a_loss_and_the_doubt_before_it) {
   caller a;
   enter(a);
@@ -135,6 +169,21 @@ TEST_F(recorded_events, are_one_standstill_of_the_process) {
   ASSERT_EQ(std::ranges::count_if(all, [](const auto& e) { return e.what() == kind::late; }), 1);
   EXPECT_EQ(all.at(2).since, due);
   EXPECT_EQ(all.at(2).time, now());
+}
+
+TEST_F(recorded_events, are_one_standstill_for_all_locks_of_the_process) {
+  cohort other{home, rules, client_access::impl(door).connection()};
+  caller a, b;
+  enter(a);
+  granted_claim();
+  other.enter(b, env.now());
+  other.on_granted(*other.effects().take_scheduled(), grant{8, env.now() + 30s, env.now(), false});
+  env.freeze(25s);
+  tick();
+  other.tick(env.now());
+  EXPECT_EQ(std::ranges::count(kinds(), kind::late), 1);
+  leave(a);
+  other.leave(*b.granted, nullptr, env.now());
 }
 
 TEST_F(recorded_events, are_no_standstill_while_a_timer_is_less_than_half_a_second_late) {

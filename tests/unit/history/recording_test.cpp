@@ -184,5 +184,22 @@ TEST(recording, with_random_bytes_in_it_is_read_without_a_fault_of_the_reader) {
   }
 }
 
+TEST(the_time_of_an_event, is_that_of_the_exact_clock_unless_the_recording_is_coarse) {
+  using namespace std::chrono_literals;
+  struct two_clocks final : base::environment {
+    base::time_point now() noexcept override { return base::time_point(7s); }
+    base::time_point coarse_now() noexcept override { return base::time_point(6s); }
+    std::chrono::microseconds wall() noexcept override { return {}; }
+    void random(std::span<std::byte>) noexcept override {}
+    std::unique_ptr<base::alarm> make_alarm(base::alarm_target&, const char*) override {
+      return nullptr;
+    }
+    std::unique_ptr<base::worker> make_worker(const char*) override { return nullptr; }
+  } env;
+  const recording_in_memory exact;
+  EXPECT_EQ(exact.time_of(env, {}), base::time_point(7s));
+  EXPECT_EQ(exact.time_of(env, base::time_point(5s)), base::time_point(5s)) << "read before";
+}
+
 }  // namespace
 }  // namespace holdfast::history

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -128,6 +129,13 @@ TEST(jittered, saturates_instead_of_overflowing) {
     EXPECT_GT(base::jittered(env, base::duration::max(), 0.5), base::duration::zero());
     EXPECT_EQ(base::jittered(env, base::duration::zero(), 0.5), base::duration::zero());
   }
+}
+
+TEST(io_random, is_drawn_whatever_error_was_there_before) {
+  std::vector<std::byte> much(100'000);
+  errno = EINTR;
+  io::real_environment().random(much);
+  EXPECT_NE(much, std::vector<std::byte>(much.size()));
 }
 
 }  // namespace

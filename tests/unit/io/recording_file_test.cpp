@@ -141,7 +141,21 @@ TEST_F(recording_file, is_not_created_behind_a_symbolic_link) {
   fs::create_directory(scratch_.path() / "target");
   fs::permissions(scratch_.path() / "target", fs::perms(0700));
   fs::create_directory_symlink(scratch_.path() / "target", folder());
-  EXPECT_NE(refusal(), "");
+  const std::string why = refusal();
+  EXPECT_NE(why.find(std::generic_category().message(ENOTDIR)), std::string::npos) << why;
+}
+
+TEST_F(recording_file, shows_whether_its_times_are_coarse) {
+  for (const bool is_coarse : {true, false}) {
+    base::failure why;
+    record_in(folder() + (is_coarse ? "-coarse" : "-exact"));
+    const auto made = make_recording_file({"redis://db", is_coarse}, why);
+    ASSERT_TRUE(made) << why.text;
+    const std::vector folders{folder() + (is_coarse ? "-coarse" : "-exact")};
+    const auto found = history::read_recordings(folders, history::moment::now());
+    ASSERT_EQ(found.clients.size(), 1u);
+    EXPECT_EQ(found.clients[0].is_coarse, is_coarse);
+  }
 }
 
 TEST_F(recording_file, is_not_created_under_a_limit_of_file_sizes) {
@@ -210,6 +224,19 @@ TEST_F(recording_file, that_is_no_recording_is_named) {
   EXPECT_EQ(all.clients.size(), 1u);
   EXPECT_EQ(all.unreadable,
             std::vector{"cannot read " + folder() + "/1-1.recording: it is not a recording"});
+}
+
+TEST_F(recording_file, leaves_no_descriptor_open_when_it_is_closed_or_was_refused) {
+  const auto open = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  make();  // makes the directory
+  const auto before = open();
+  make();
+  EXPECT_EQ(open(), before);
+  fs::permissions(folder(), fs::perms::group_read, fs::perm_options::add);
+  refusal();
+  EXPECT_EQ(open(), before);
 }
 
 }  // namespace

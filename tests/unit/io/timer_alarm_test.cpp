@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <holdfast/log.hpp>
 
 #include <atomic>
 #include <filesystem>
@@ -17,6 +19,7 @@
 
 #include "io/real_environment.hpp"
 #include "testkit/no_descriptors.hpp"
+#include "testkit/seccomp.hpp"
 
 namespace holdfast {
 namespace {
@@ -260,6 +263,46 @@ TEST(io_alarm, in_a_forks_child_it_is_dead_and_destroying_it_does_not_hang) {
   EXPECT_EQ(status, 0);
   alarm->set(env().now());
   EXPECT_TRUE(r.rung.try_acquire_for(alarm_bound));
+}
+
+TEST(timer_alarm, is_refused_and_logged_once_where_no_thread_can_be_started) {
+  constexpr int no_filter = 77;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // ends the child if it hangs
+    int lines = 0;
+    set_log_hook([](log_level, std::string_view, void* to) { ++*static_cast<int*>(to); }, &lines);
+    if (!testkit::deny(SYS_clone3, EAGAIN) || !testkit::deny(SYS_clone, EAGAIN)) ::_exit(no_filter);
+    ringer r;
+    base::environment& env = io::real_environment();
+    const auto alarm = env.make_alarm(r, "test");
+    const auto is_refused = [&] { return !alarm->set(env.now() + 1h) && lines == 1; };
+    ::_exit(is_refused() && is_refused() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == no_filter) GTEST_SKIP() << "no seccomp";
+  EXPECT_EQ(status, 0);
+}
+
+TEST(timer_alarm, leaves_no_descriptor_in_the_child_of_a_fork) {
+  ringer r;
+  auto alarm = io::real_environment().make_alarm(r, "test");
+  ASSERT_TRUE(alarm->set(io::real_environment().now() + 1h));
+  const auto open = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd"), end;
+    return std::distance(begin(all), end);
+  };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // ends the child if it hangs
+    const auto before = open();
+    alarm.reset();
+    ::_exit(open() < before ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <holdfast/detail/async.hpp>
 #include <holdfast/holdfast.hpp>
 
+#include <memory>
+
 #include "api/client_access.hpp"
 
 namespace holdfast {
@@ -17,6 +19,20 @@ TEST(async_multi_acquire, names_each_client_once_whose_requests_have_to_be_sent)
   EXPECT_THAT(detail::clients_of(*taking),
               testing::UnorderedElementsAre(detail::client_access::shared(one),
                                             detail::client_access::shared(other)));
+}
+
+TEST(async_multi_acquire, keeps_its_clients_as_long_as_it_lives_itself) {
+  auto one = std::make_unique<client>(client::open("memory:"));
+  const std::weak_ptr<detail::client_impl> kept = detail::client_access::shared(*one);
+  std::shared_ptr<detail::async_multi_acquire> taking;
+  {
+    auto a = one->mutex("a"), b = one->mutex("b");
+    taking = detail::taking_of(multi_mutex(a, b), {{}, nullptr});
+  }
+  one.reset();
+  EXPECT_FALSE(kept.expired());
+  taking.reset();
+  EXPECT_TRUE(kept.expired());
 }
 
 }  // namespace

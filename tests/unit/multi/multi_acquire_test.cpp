@@ -11,6 +11,7 @@
 #include "api/client_access.hpp"
 #include "cohort/client_impl.hpp"
 #include "testkit/manual_environment.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::detail {
 namespace {
@@ -169,6 +170,22 @@ TEST_F(steps_of_several, begin_with_none_when_an_option_is_wrong) {
   EXPECT_EQ(s.why().code, errc::bad_option);
   EXPECT_EQ(&s.at(), &b);
   EXPECT_TRUE(is_free("a"));
+}
+
+TEST_F(steps_of_several, report_the_first_of_several_faults) {
+  auto wrong = both();
+  for (auto& [home, options] : wrong) options.permits = 2;
+  stepwise s(wrong, wait_bound::forever());
+  EXPECT_TRUE(s.advance());
+  EXPECT_EQ(&s.at(), &a) << "in the order of their names";
+}
+
+TEST_F(steps_of_several, end_in_the_child_of_a_fork) {
+  stepwise s(both(), wait_bound::forever());
+  EXPECT_FALSE(s.advance());
+  EXPECT_TRUE(unit_tests::is_true_in_a_child(
+      [&] { return s.advance() && s.why().code == errc::forked && s.take().empty(); }));
+  EXPECT_FALSE(is_free("a")) << "the parent goes on";
 }
 
 }  // namespace

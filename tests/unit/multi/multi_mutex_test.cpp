@@ -330,4 +330,16 @@ TEST_F(several_leases, name_the_first_that_is_lost_when_they_are_extended) {
   EXPECT_EQ(ec, errc::lost);
 }
 
+TEST_F(several_leases, have_the_reason_of_their_loss_in_the_error_of_a_release) {
+  auto held = acquire();
+  env.advance(10s);
+  try {
+    held.release();
+    FAIL() << "a lease was lost";
+  } catch (const holdfast::lock_error& e) {
+    EXPECT_EQ(e.code(), errc::lost);
+    EXPECT_NE(e.detail(), "");
+  }
+}
+
 }  // namespace

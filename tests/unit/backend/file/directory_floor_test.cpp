@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
+#include "backend/file/record.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::file {
@@ -44,6 +46,22 @@ TEST_F(file_directory_floor, is_not_raised_while_another_process_has_its_file_lo
   EXPECT_EQ(floor.read(), 7);
   ::close(other);
   EXPECT_TRUE(raise(8));
+}
+
+TEST_F(file_directory_floor, is_not_raised_in_a_file_that_has_another_name) {
+  ASSERT_TRUE(raise(7));
+  std::filesystem::create_hard_link(folder.file(".floor"), folder.file("other"));
+  EXPECT_FALSE(raise(8));
+  EXPECT_EQ(floor.read(), 7);
+}
+
+TEST_F(file_directory_floor, that_is_the_record_of_a_lock_is_neither_read_nor_raised) {
+  record_text lock;
+  lock.describe("x", "here", {}, 1, 2);
+  lock.stamp(7, {});
+  folder.write(".floor", {lock.bytes().begin(), lock.bytes().end()});
+  EXPECT_EQ(floor.read(), std::nullopt);
+  EXPECT_FALSE(raise(8));
 }
 
 TEST_F(file_directory_floor, that_is_no_record_is_neither_read_nor_raised) {

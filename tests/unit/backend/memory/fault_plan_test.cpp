@@ -299,5 +299,33 @@ TEST_F(memory_fault, a_stopped_client_is_cut_off_after_its_time) {
   EXPECT_EQ(b.heard.news(), "g");
 }
 
+void set_faults_of(const contender& c, const fault_plan& faults) {
+  const std::lock_guard guard(c.store->over().at().mutex);
+  c.store->over().set_faults(faults);
+}
+
+TEST_F(memory_fault, of_one_client_loses_its_replies_and_no_others) {
+  contender a(s, env), b(s, env, "another");
+  set_faults_of(a, {.replies_to_lose = 1});
+  a.attempt();
+  b.attempt();
+  EXPECT_EQ(a.heard.news(), "");
+  EXPECT_EQ(b.heard.news(), "g");
+  env.advance(4s);
+  EXPECT_EQ(a.heard.news(), "g");
+}
+
+TEST_F(memory_fault, of_one_client_stops_what_is_under_way_to_the_store) {
+  contender a(s, env), b(s, env);
+  set_faults_of(a, {.latency = 100ms});
+  a.acquire();
+  env.advance(50ms);
+  set_faults_of(a, {.latency = 100ms, .outage = true});
+  env.advance(100ms);
+  EXPECT_TRUE(inspect(b).empty());
+  b.attempt();
+  EXPECT_EQ(b.heard.news(), "g");
+}
+
 }  // namespace
 }  // namespace holdfast::memory

@@ -245,5 +245,15 @@ TEST_F(memory_store_rules, a_name_without_a_user_or_a_holder_leaves_nothing) {
   EXPECT_EQ(data.size(), 2u) << "those that have expired are swept away";
 }
 
+TEST_F(memory_store_rules, a_request_after_the_end_of_its_own_lease_has_a_new_grant) {
+  const reply first = send(operation::acquire, a, 10s);
+  send(operation::acquire, b);
+  send(operation::leave, b);
+  env.advance(10s);
+  const reply again = send(operation::acquire, a, 10s);
+  EXPECT_EQ(again.what, verdict::granted);
+  EXPECT_GT(again.number, first.number);
+}
+
 }  // namespace
 }  // namespace holdfast::memory

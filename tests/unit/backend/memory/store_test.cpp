@@ -5,7 +5,11 @@
 #include <stop_token>
 #include <string>
 
+#include "api/client_access.hpp"
+#include "backend/memory/shifted_environment.hpp"
+#include "testkit/manual_environment.hpp"
 #include "testkit/thrown_by.hpp"
+#include "tests/unit/cohort/cohort_fixture.hpp"
 
 namespace holdfast {
 namespace {
@@ -123,6 +127,42 @@ TEST(memory_store, a_wait_can_be_stopped_through_latency) {
   store.set_latency(-1ms);
   held.release();
   EXPECT_TRUE(m.try_acquire());
+}
+
+TEST(memory_store, a_client_whose_requests_are_resumed_requests_again_at_once) {
+  testkit::manual_environment env;
+  memory_store store("resumed");
+  const auto open = [&] {
+    return detail::client_access::open(url::parse(store.url() + "?ttl=1h"), {}, env);
+  };
+  const client one = open(), stopped = open();
+  lease held = one.mutex("x").acquire();
+  detail::local_lock& home =
+      detail::client_access::impl(stopped).local_lock_for("x", lock_kind::mutex);
+  cohort_tests::caller waiter;
+  home.begin(waiter, detail::wait_bound::forever());
+  store.stop_requests_of(stopped);
+  held.unlock();
+  EXPECT_FALSE(waiter.granted) << "it cannot be notified";
+  store.resume_requests_of(stopped);
+  ASSERT_TRUE(waiter.granted);
+  home.unlock(*waiter.granted);
+  home.drop_user();
+}
+
+struct silent_target final : base::alarm_target {
+  void on_alarm(base::time_point) override {}
+};
+
+TEST(memory_store, reports_that_no_thread_can_be_started_for_its_clock) {
+  testkit::manual_environment real;
+  real.have_threads(false);
+  memory::shifted_environment shifted(real);
+  silent_target target;
+  const auto alarm = shifted.make_alarm(target, "test");
+  EXPECT_FALSE(alarm->set(shifted.now() + 1h));
+  real.have_threads(true);
+  EXPECT_TRUE(alarm->set(shifted.now() + 1h));
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ class played_claim {
     if (word == "message") return recipe_.on_message(now, t_);
     if (word == "resubscribed") return recipe_.on_subscribed(now, t_);
     if (word == "unsubscribed") return recipe_.on_unsubscribed(now);
+    if (word == "stale_cut") return recipe_.on_cut(sent_.epoch - 1, now, t_);
     if (word == "cut") return recipe_.on_cut(sent_.epoch, now, t_);
     if (word == "give_up") return recipe_.give_up(errc::closed);
     if (word == "pass") return now += given, retrying_recipe::step{};

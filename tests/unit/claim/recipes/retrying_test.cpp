@@ -451,5 +451,20 @@ TEST(retrying, what_withdraws_always_does_so_without_a_grant) {
             with("idle orphan refused", errc::closed, " sleep:never"));
 }
 
+TEST(retrying, what_concerns_an_earlier_request_changes_nothing) {
+  expect_each({{"acquire busy wake stale_cut", "trying"},
+               {"acquire busy wake stale_cut granted", "held granted sleep:never"}},
+              polling);
+  expect_each({{"acquire busy cut failed", "waiting"}}, with_channel);
+}
+
+TEST(retrying, a_subscription_that_is_renewed_during_an_attempt_leaves_the_attempt_alone) {
+  retrying_recipe::rules lasting = with_channel;
+  lasting.keeps_messages = true;
+  expect_each({{"acquire resubscribed", "trying"},
+               {"acquire resubscribed granted", "held granted sleep:never"}},
+              lasting);
+}
+
 }  // namespace
 }  // namespace holdfast::claims::recipe_tests

@@ -91,10 +91,61 @@ TEST_P(network_loop, speaks_through_a_unix_socket) {
   std::filesystem::remove(path);
 }
 
+TEST_P(network_loop, shows_the_numeric_address_of_its_peer) {
+  listener l;
+  l.at.host = "localhost";
+  {
+    const peer p = connected_to(l);
+    EXPECT_EQ(text_of(stream_->peer()), "127.0.0.1:" + std::to_string(l.at.port));
+  }
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_EQ(text_of(stream_->peer()), text_of(base::address())) << "it is closed";
+  const std::string path = "/tmp/hf-" + std::to_string(getpid());
+  listener local(path);
+  const auto stream = loop_->connect(local.at, nullptr, ears_[0]);
+  const peer p(local.accept());
+  ASSERT_TRUE(ears_[0].opens());
+  EXPECT_EQ(stream->peer().path, path);
+  std::filesystem::remove(path);
+}
+
+TEST_P(network_loop, shows_the_numeric_address_of_its_peer_by_ipv6) {
+  sockaddr_in6 at{};
+  socklen_t size = sizeof at;
+  at.sin6_family = AF_INET6;
+  at.sin6_addr = in6addr_loopback;
+  const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const peer listening(fd);
+  if (::bind(fd, reinterpret_cast<sockaddr*>(&at), size) != 0 || ::listen(fd, 1) != 0)
+    GTEST_SKIP() << "there is no IPv6";
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
+  base::address to;
+  to.host = "0:0:0:0:0:0:0:1";
+  to.port = ntohs(at.sin6_port);
+  user_.expecting = true;
+  stream_ = loop_->connect(to, nullptr, ear_);
+  ASSERT_TRUE(ear_.opens());
+  EXPECT_EQ(text_of(stream_->peer()), "[::1]:" + std::to_string(to.port));
+}
+
 TEST_P(network_loop, is_not_made_where_no_descriptor_is_left) {
   if (testkit::sanitizer_needs_descriptors) GTEST_SKIP() << "UBSan needs a descriptor";
   const testkit::no_descriptors none;
   EXPECT_THROW((void)make(), std::system_error);
+}
+
+TEST_P(network_loop, reports_that_no_descriptor_is_left_for_a_connection) {
+  if (testkit::sanitizer_needs_descriptors) GTEST_SKIP() << "UBSan needs a descriptor";
+  const std::string path = "/tmp/hf-none-" + std::to_string(getpid());
+  const listener l(path);
+  user_.expecting = true;
+  {
+    const testkit::no_descriptors none;
+    stream_ = loop_->connect(l.at, nullptr, ear_);
+    EXPECT_TRUE(ear_.closes());
+  }
+  EXPECT_EQ(ear_.why.text.find(path + ": no descriptor is left"), 0u) << ear_.why.text;
+  std::filesystem::remove(path);
 }
 
 TEST_P(network_loop, finds_the_addresses_of_a_name) {
@@ -140,6 +191,16 @@ TEST_P(network_loop, what_the_kernel_does_not_take_at_once_is_sent_in_order) {
   EXPECT_EQ(p.receive(all.size() + 1), all);
   p.close();
   EXPECT_TRUE(ear_.closes());
+}
+
+TEST_P(network_loop, one_write_that_the_kernel_does_not_take_at_once_is_sent_whole) {
+  listener l;
+  peer p = connected_to(l);
+  const timeval limit{.tv_sec = generous.count(), .tv_usec = 0};
+  ::setsockopt(p.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  const std::string much(20'000'000, 'x');
+  stream_->write(bytes(much));
+  EXPECT_EQ(p.receive(much.size()).size(), much.size());
 }
 
 TEST_P(network_loop, an_abort_resets_and_sends_no_rest) {

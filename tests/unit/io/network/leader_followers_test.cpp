@@ -192,6 +192,19 @@ class awake_leader final : public io::engine, public base::loop_user {
   int flushes = 0;
 };
 
+// A server whose loop is a call of the test.
+class played_loop final : public io::engine, public base::loop_user {
+ public:
+  void run_once(base::duration limit) noexcept override { on_round(limit); }
+  void interrupt() noexcept override { ++interrupts; }
+  void flush() noexcept override {}
+  bool has_pending_replies() const noexcept override { return expects; }
+
+  std::function<void(base::duration)> on_round;
+  bool expects = true;
+  int interrupts = 0;
+};
+
 TEST(leader_followers, a_leader_that_leaves_writes_what_was_left_to_it) {
   awake_leader server;
   io::leader_followers leader_followers(server, server, false);
@@ -218,6 +231,22 @@ TEST(leader_followers, a_leader_that_leaves_writes_nothing_that_was_not_left_to_
   };
   leader_followers.run_until_signalled(p);
   EXPECT_EQ(server.flushes, 0);
+}
+
+TEST(leader_followers, a_leader_writes_once_what_was_left_to_it) {
+  awake_leader server;
+  io::leader_followers leader_followers(server, server, false);
+  base::parker p;
+  int rounds = 0;
+  server.when_awake = [&] {
+    if (++rounds == 1) return leader_followers.awake(), leader_followers.write_now();
+    leader_followers.awake();
+    server.flushes = 0;
+    p.signal();
+  };
+  leader_followers.run_until_signalled(p);
+  EXPECT_EQ(rounds, 2);
+  EXPECT_EQ(server.flushes, 0) << "its second round has written it";
 }
 
 // A caller that waits for another thread of its client.
@@ -406,6 +435,54 @@ TEST(background_driver, callers_and_what_nobody_waits_for_go_together) {
     }
   });
   server.wait_until_all_is_answered();
+}
+
+TEST(background_driver, that_leads_and_sleeps_is_interrupted_by_what_is_collected) {
+  played_loop server;
+  io::leader_followers leader_followers(server, server, false);
+  std::atomic<bool> enough = false;
+  int while_watchful = 0, while_asleep = 0, rounds = 0;
+  server.on_round = [&](base::duration limit) {
+    const bool sleeps = limit == base::duration::max();
+    EXPECT_TRUE(leader_followers.note_unflushed());
+    (sleeps ? while_asleep : while_watchful) += std::exchange(server.interrupts, 0);
+    leader_followers.write_collected();
+    enough = sleeps || ++rounds > 100;
+  };
+  leader_followers.drive_in_background(enough, 1ms, true);
+  EXPECT_EQ(while_watchful, 0) << "it checks by itself";
+  EXPECT_EQ(while_asleep, 1);
+}
+
+TEST(background_driver, steps_down_when_no_reply_is_expected_any_more) {
+  played_loop server;
+  io::leader_followers leader_followers(server, server, false);
+  std::atomic<bool> enough = false;
+  int rounds = 0;
+  server.on_round = [&](base::duration) {
+    server.expects = false;
+    enough = ++rounds > 100;
+  };
+  leader_followers.drive_in_background(enough, 1ms, true);
+  EXPECT_LE(rounds, 2);
+  EXPECT_FALSE(leader_followers.is_held());
+}
+
+struct counted_background final : io::background_thread {
+  int attended = 0, woken = 0;
+  void attend() noexcept override { ++attended; }
+  void wake() noexcept override { ++woken; }
+};
+
+TEST(leader_followers, leave_what_no_caller_awaits_to_the_background_driver_if_there_is_one) {
+  played_loop server;
+  io::leader_followers leader_followers(server, server, false);
+  leader_followers.attend();
+  counted_background background;
+  leader_followers.set_background(&background);
+  leader_followers.attend();
+  EXPECT_EQ(background.attended, 1);
+  leader_followers.set_background(nullptr);
 }
 
 }  // namespace

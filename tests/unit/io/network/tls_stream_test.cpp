@@ -24,9 +24,10 @@ class tls_echo {
     std::string name = "server";
     bool wants_certificate = false;
     int newest = TLS1_3_VERSION;
+    bool cuts = false;  // after the first bytes, without an end of TLS
   };
   tls_echo(const certificates& files, const terms& t)
-      : context_(::SSL_CTX_new(TLS_server_method())) {
+      : context_(::SSL_CTX_new(TLS_server_method())), cuts_(t.cuts) {
     const auto certificate = files.certificate(t.name), key = files.key(t.name);
     ::SSL_CTX_set_security_level(context_, 0);
     ::SSL_CTX_set_min_proto_version(context_, TLS1_VERSION);
@@ -61,13 +62,14 @@ class tls_echo {
       std::vector<char> buffer(100'000);
       int n;
       while ((n = ::SSL_read(ssl, buffer.data(), int(buffer.size()))) > 0)
-        if (::SSL_write(ssl, buffer.data(), n) <= 0) break;
+        if (cuts_ || ::SSL_write(ssl, buffer.data(), n) <= 0) break;
       if (n == 0) ::SSL_shutdown(ssl);
     }
     ::SSL_free(ssl);
     ::ERR_clear_error();
   }
   SSL_CTX* context_;
+  const bool cuts_;
   listener listener_;
   std::thread thread_;
 };
@@ -193,6 +195,15 @@ TEST_F(tls_stream, no_handshake_is_blamed_where_nobody_listens) {
   EXPECT_EQ(ear_.why.text.find("handshake"), std::string::npos) << ear_.why.text;
 }
 
+TEST_F(tls_stream, no_handshake_is_blamed_for_a_connection_that_breaks_after_it) {
+  tls_echo server(*files_, {.cuts = true});
+  connect(server.at(), terms());
+  ASSERT_TRUE(ear_.opens());
+  stream_->write(bytes("hello"));
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_EQ(ear_.why.text.find("handshake"), std::string::npos) << ear_.why.text;
+}
+
 TEST_F(tls_stream, speaks_nothing_older) {
   tls_echo server(*files_, {.newest = TLS1_1_VERSION});
   expect_refused(server.at(), terms(), "does not offer TLS 1.2 or later");
@@ -284,6 +295,7 @@ TEST_F(tls_stream, files_that_cannot_be_read_are_named) {
     ear& e = ears_[i];
     refused.push_back(loop_->connect(l.at, &bad[i], e));
     ASSERT_TRUE(e.closes());
+    EXPECT_EQ(e.why.text.find("gives no reason"), std::string::npos) << e.why.text;
     EXPECT_EQ(e.why.code, errc::bad_option);
     EXPECT_NE(e.why.text.find(named[i]), std::string::npos) << e.why.text;
   }

@@ -391,6 +391,12 @@ TEST_F(io_client_reactor, connects_and_wakes_no_more_once_it_was_stopped) {
   reactor.stop();
   EXPECT_FALSE(user.connect());
   EXPECT_EQ(user.why.code, errc::closed);
+  {
+    failure why;
+    const std::lock_guard guard(reactor.mutex());
+    EXPECT_FALSE(reactor.start(driven_by::callers, why));
+    EXPECT_EQ(why.code, errc::closed);
+  }
   user.wake_by(net.now());
   reactor.request_flush_of_own_loop(true);
   net.time.advance(2s);

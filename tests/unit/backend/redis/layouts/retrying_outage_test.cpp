@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tests/unit/backend/redis/on_model.hpp"
 
@@ -20,14 +21,24 @@ class retrying_outage : public testing::TestWithParam<const char*> {
   void be_lost() {
     world.refuses_connections = true;
     world.model.restart(sim::kept::everything);
-    begun_ = world.now();
+    begin();
   }
+  void begin() { begun_ = world.now(); }
   std::error_code waited() {
     std::error_code ec;
-    if (GetParam() == std::string("redisson-permits")) {
+    if (has_permits()) {
       (void)c.semaphore("job", 1).acquire({}, {}, ec);
     } else {
       (void)c.mutex("job").acquire({}, {}, ec);
+    }
+    return ec;
+  }
+  std::error_code tried() {
+    std::error_code ec;
+    if (has_permits()) {
+      (void)c.semaphore("job", 1).try_acquire(ec);
+    } else {
+      (void)c.mutex("job").try_acquire(ec);
     }
     return ec;
   }
@@ -37,6 +48,8 @@ class retrying_outage : public testing::TestWithParam<const char*> {
   client c = world.open("op-timeout=2s&outage-timeout=20s&layout=" + std::string(GetParam()));
 
  private:
+  static bool has_permits() { return GetParam() == std::string("redisson-permits"); }
+
   base::time_point begun_{};
 };
 
@@ -56,6 +69,25 @@ TEST_P(retrying_outage, that_lasts_ends_the_wait_after_a_last_attempt) {
   EXPECT_TRUE(std::ranges::any_of(world.connection_attempts, [&](base::time_point t) {
     return t < end && t >= end - last_attempt_lead - 10ms;
   }));
+}
+
+TEST_P(retrying_outage, ends_a_single_attempt_as_soon_as_nothing_can_be_connected_to) {
+  be_lost();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(tried(), errc::unavailable);
+    EXPECT_LT(so_far(), 500ms);
+    world.pass(10s);  // the pauses between the attempts to connect are longer by then
+    begin();
+  }
+}
+
+TEST_P(retrying_outage, of_a_moment_ends_no_single_attempt) {
+  bool is_cut = false;
+  world.changed = [&](std::string bytes) {
+    return std::exchange(is_cut, true) ? bytes : std::string("no reply\r\n");
+  };
+  EXPECT_EQ(tried(), std::error_code{});
+  world.changed = nullptr;
 }
 
 INSTANTIATE_TEST_SUITE_P(of, retrying_outage,

@@ -20,6 +20,10 @@ class two_servers final : public topology {
     return key.starts_with("second") || (has_moved && key.starts_with("moving")) ? two : one;
   }
   bool has_moving_keys() const noexcept override { return true; }
+  void on_redirected(std::string_view key, const transport&, const redirection&,
+                     base::time_point) override {
+    redirected = key;
+  }
   bool is_open() const noexcept override { return one.is_open() && two.is_open(); }
   base::failure why_not_open(bool is_overdue) const override {
     return one.why_not_open(is_overdue);
@@ -29,6 +33,7 @@ class two_servers final : public topology {
 
   transport one, two;
   bool has_moved = false;
+  std::string redirected;  // the last key
 
  private:
   transport* const nodes_[2] = {&one, &two};
@@ -38,21 +43,35 @@ class two_servers final : public topology {
 class recorded_claim final : public seam::claim_sink {
  public:
   recorded_claim(layout& l, std::string_view lock) : claim_(l.open(lock, *this)) {}
-  void acquire(lock_mode mode = lock_mode::exclusive) {
-    seam::acquire_request request;
-    request.ttl = std::chrono::seconds{10};
-    request.mode = mode;
-    claim_->acquire(request);
+  void acquire(lock_mode mode = lock_mode::exclusive) { claim_->acquire(request(mode)); }
+  // In a group: with others, all or none.
+  void attempt(seam::lock_group group = {}) {
+    seam::acquire_request once = request();
+    once.one_attempt = true;
+    once.group = group;
+    claim_->acquire(once);
   }
+  void cancel() { claim_->cancel(); }
   void renew(std::uint32_t ticket) { claim_->renew(std::chrono::seconds{10}, ticket); }
   void downgrade() { claim_->downgrade(); }
   void release() { claim_->release(nullptr); }
+  void release_to(recorded_claim& next) {
+    const seam::successor after{next.claim_.get(), request()};
+    claim_->release(&after);
+  }
   std::string owner() const { return claim_->owner(); }
 
   std::string log;
   std::int64_t number = 0;
+  std::error_code end, lost_by;
 
  private:
+  static seam::acquire_request request(lock_mode mode = lock_mode::exclusive) {
+    seam::acquire_request out;
+    out.ttl = std::chrono::seconds{10};
+    out.mode = mode;
+    return out;
+  }
   void on_granted(const seam::grant& g) override {
     number = g.number;
     log += "granted ";
@@ -62,9 +81,15 @@ class recorded_claim final : public seam::claim_sink {
     log += "extended " + std::to_string(ticket) + ' ';
   }
   void on_doubtful() override { log += "doubtful "; }
-  void on_lost(std::error_code) override { log += "lost "; }
+  void on_lost(std::error_code why) override {
+    lost_by = why;
+    log += "lost ";
+  }
   void on_contended() override { log += "contended "; }
-  void on_ended(base::failure) override { log += "ended "; }
+  void on_ended(base::failure why) override {
+    end = why.code;
+    log += "ended ";
+  }
 
   const std::unique_ptr<seam::claim> claim_;
 };
@@ -95,11 +120,11 @@ class two_nodes {
     return c;
   }
   void pass(base::duration d = std::chrono::milliseconds{100}) { world.pass(d); }
-  void move_keys() {
+  void move_keys(bool to_second = true) {
     base::event_queue events;
     {
       const std::lock_guard guard(reactor.mutex());
-      servers.has_moved = true;
+      servers.has_moved = to_second;
       tested->on_keys_moved(world.now(), events);
     }
     events.dispatch();

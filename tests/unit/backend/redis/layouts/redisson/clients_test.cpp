@@ -117,6 +117,37 @@ TEST_F(redisson_clients, a_lost_message_costs_no_whole_lease) {
   EXPECT_LT(waited(), 7s);
 }
 
+TEST_F(redisson_clients, a_waiter_polls_when_it_cannot_listen_any_more) {
+  held_by_another();
+  at(1000ms, [&] {
+    world.model.forbid("subscribe");
+    world.model.close_all();
+  });
+  at(1500ms, [&] { world.command({"DEL", "job"}); });
+  EXPECT_LT(waited(), 2s);
+}
+
+// The connection for renewals that is made then shows that the server is still the same.
+TEST_F(redisson_clients, a_waiter_polls_as_soon_as_its_messages_connection_is_lost) {
+  const lease other = mutex(c, "other").acquire({.ttl = 3s});
+  held_by_another();
+  at(100ms, [&] {
+    world.model.forbid("subscribe");
+    world.model.close_subscribers();
+  });
+  at(1500ms, [&] { world.command({"DEL", "job"}); });
+  EXPECT_LT(waited(), 2s);
+}
+
+TEST_F(redisson_clients, a_waiter_polls_at_once_while_there_is_no_messages_connection) {
+  held_by_another();
+  world.refuses_connections = true;
+  std::error_code ec;
+  EXPECT_FALSE(m.try_acquire_for(10s, ec));  // finds it out
+  at(500ms, [&] { world.command({"DEL", "job"}); });
+  EXPECT_LT(waited(), 1s);
+}
+
 TEST_F(redisson_clients, a_waiter_whose_messages_connection_is_cut_listens_again) {
   held_by_another();
   at(1s, [&] { world.command({"CLIENT", "KILL", "TYPE", "pubsub"}); });

@@ -3,8 +3,10 @@
 
 #include <string>
 
+#include "backend/redis/layouts/redisson/codec.hpp"
 #include "backend/redis/layouts/redisson/family.hpp"
 #include "testkit/manual_environment.hpp"
+#include "tests/unit/backend/redis/transport/reply_text.hpp"
 
 namespace holdfast::redis::redisson {
 namespace {
@@ -44,6 +46,24 @@ TEST(redisson_names, an_owner_has_its_shape) {
   EXPECT_FALSE(is_owner("8743c9c0x0795-4907-87fd-6c719a6b4586:1"));
   EXPECT_FALSE(is_owner("mode"));
   EXPECT_FALSE(is_owner("hf1:0123456789abcdef0123456789abcdef"));
+}
+
+TEST(redisson_replies, to_an_attempt_grant_no_lock_without_a_number) {
+  const codec tested("id", waiters::listen);
+  for (const std::string_view number : {"0", "-1", "9007199254740992"}) {
+    retrying_reply r;
+    r.to = retrying_operation::try_lock;
+    with_replies("*2\r\n:1\r\n:" + std::string(number) + "\r\n",
+                 [&](const value& v) { r = tested.read(v, {}, r); });
+    EXPECT_EQ(r.what, retrying_reply::verdict::failed) << number;
+  }
+}
+
+TEST(redisson_names, an_owner_ends_where_its_text_ends) {
+  constexpr std::string_view text = "8743c9c0-0795-4907-87fd-6c719a6b4586:1";
+  for (std::size_t size = 0; size < text.size(); ++size)
+    EXPECT_FALSE(is_owner(text.substr(0, size))) << size;
+  EXPECT_TRUE(is_owner(text));
 }
 
 TEST(redisson_names, a_name_whose_keys_would_not_lie_together_is_refused) {

@@ -38,11 +38,29 @@ TEST(redlock_fitness, a_server_that_was_started_lately_votes_once_the_longest_le
   EXPECT_EQ(f.again, 56s);  // a server counts up to a second too much
 }
 
+TEST(redlock_fitness, a_server_without_a_number_is_empty_whatever_it_keeps) {
+  server_state s = long_running();
+  s.record = {};
+  for (const bool keeps_log : {false, true}) {
+    s.keeps_log = keeps_log;
+    EXPECT_TRUE(s.is_empty());
+    EXPECT_THAT(judge(s, max_ttl).why_not, HasSubstr("it has no record of earlier locks"));
+  }
+}
+
 TEST(redlock_fitness, with_an_append_only_file_a_restart_loses_no_lock) {
   server_state s = just_started();
   s.record.begun_at = "before";
   s.keeps_log = true;
   EXPECT_TRUE(judge(s, max_ttl).is_fit());
+}
+
+TEST(redlock_fitness, a_server_of_this_second_votes_once_the_longest_lease_has_ended) {
+  for (const auto uptime : {0s, 1s}) {
+    server_state s = long_running();
+    s.uptime = uptime;
+    EXPECT_EQ(judge(s, max_ttl).again, max_ttl);
+  }
 }
 
 // A snapshot brings an old number back, with which tokens would repeat.

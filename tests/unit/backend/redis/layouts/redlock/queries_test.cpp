@@ -58,6 +58,14 @@ TEST_F(redlock_queries, a_lease_is_as_long_as_a_majority_has_it) {
   EXPECT_LE(found[0].expires_in, 6s);
 }
 
+TEST_F(redlock_queries, a_lease_that_two_of_three_servers_have_is_as_long_as_the_shorter_one) {
+  set(w.model, "somebody", "9000");
+  set(w.second, "somebody", "3000");
+  const auto found = c.holders("x");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_LE(found[0].expires_in, 3s);
+}
+
 TEST_F(redlock_queries, a_break_counts_where_a_majority_had_the_owner) {
   set(w.model, "somebody", "9000");
   set(w.third, "somebody", "9000");

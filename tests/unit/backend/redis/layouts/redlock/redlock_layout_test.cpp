@@ -45,6 +45,7 @@ TEST(redlock_layout, without_a_majority_an_attempt_is_told_which_servers_fail) {
     EXPECT_EQ(e.code(), errc::no_quorum);
     EXPECT_THAT(e.what(), HasSubstr("second:6379"));
     EXPECT_THAT(e.what(), HasSubstr("third:6379"));
+    EXPECT_THAT(e.what(), HasSubstr("2 of 3 servers cannot vote"));
   }
   w.pass(1s);
   EXPECT_FALSE(w.model.string_at("x"));

@@ -24,6 +24,17 @@ TEST(redlock_node, the_loss_of_a_server_is_a_warning_while_a_lock_is_held) {
   }
 }
 
+TEST(redlock_node, the_loss_of_a_server_is_a_warning_once_a_lock_is_wanted) {
+  three_servers w;
+  client c = w.open();
+  w.kill(w.third);
+  w.pass(1s);
+  testkit::heard_warnings heard;
+  lease held = c.mutex("x").acquire();
+  w.pass(1s);
+  EXPECT_EQ(heard.that_mention("the connection is lost"), 1u) << heard.text();
+}
+
 // It was restarted, and begins to vote when no lease from before can be valid.
 TEST(redlock_node, a_server_that_may_vote_again_is_reported_without_a_request_for_a_lock) {
   three_servers w;

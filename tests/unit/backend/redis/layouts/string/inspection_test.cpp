@@ -64,6 +64,28 @@ TEST_F(redis_inspection, shows_a_holder_with_all_that_is_stored_about_it) {
   EXPECT_EQ(found[0].mode, lock_mode::exclusive);
 }
 
+TEST_F(redis_inspection, shows_the_note_of_each_holder) {
+  hold("a", "host|7|1699999990000|the first");
+  hold("b", "host|7|1699999990000|the second");
+  const auto found = c.list("");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].note, "the first");
+  EXPECT_EQ(found[1].note, "the second");
+}
+
+TEST_F(redis_inspection, shows_the_note_of_a_reader_from_its_grant_on) {
+  const lease held = c.shared_mutex("job").acquire_shared({.note = "reads"});
+  const auto found = c.holders("job");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].note, "reads");
+}
+
+TEST_F(redis_inspection, lists_a_lock_by_its_whole_name_though_nothing_else_is_stored_of_it) {
+  world.command({"SET", "job", owner});
+  EXPECT_EQ(names("job"), list{"job"});
+  EXPECT_EQ(names(), list{});
+}
+
 TEST_F(redis_inspection, shows_a_foreign_holder_and_one_without_a_ttl) {
   world.command({"SET", "job", "somebody"});
   const auto found = c.holders("job");

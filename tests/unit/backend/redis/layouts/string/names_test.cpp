@@ -117,6 +117,12 @@ TEST(redis_names, an_owner_that_is_not_whole_is_nobodys) {
   EXPECT_EQ(claim_of(some_client, "hfg:17"), std::nullopt);
 }
 
+TEST(redis_names, a_side_key_of_another_library_belongs_to_no_lock) {
+  EXPECT_EQ(lock_of("holdfast:{job}:job:m"), "job");
+  EXPECT_EQ(lock_of("holdfish:{job}:job:m"), std::nullopt);
+  EXPECT_EQ(lock_of("holdfast:{job}:job:x"), std::nullopt);
+}
+
 TEST(redis_names, a_group_is_its_number) {
   EXPECT_EQ(group_of(1700000000000001), "hfg:1700000000000001");
   EXPECT_EQ(group_of(0), "hfg:0");

@@ -186,6 +186,15 @@ TEST_F(redis_string_nodes, acquire_several_locks_in_one_step_at_one_server_only)
 
 struct redis_moving_keys : testing::Test, two_nodes {
   redis_moving_keys() : two_nodes(true) { pass(); }
+  void expect_hand_over(recorded_claim& holder, const recorded_claim& waiter) {
+    pass(600ms);
+    world.changed = [](std::string bytes) {
+      return bytes.find("grant|") == bytes.npos ? std::string() : bytes;
+    };
+    holder.release();
+    pass();
+    EXPECT_EQ(waiter.log, "granted ");
+  }
 };
 
 TEST_F(redis_moving_keys, are_granted_by_the_server_that_has_them) {
@@ -194,6 +203,27 @@ TEST_F(redis_moving_keys, are_granted_by_the_server_that_has_them) {
   pass(1s);
   EXPECT_EQ(c.log, "granted ");
   EXPECT_EQ(at_second("moving-job"), ":1\r\n");
+}
+
+TEST_F(redis_moving_keys, of_which_a_request_is_under_way_confuse_no_answer_of_the_new_server) {
+  held("second-other");
+  move_keys_before("+OK\r\n+QUEUED\r\n");
+  const std::size_t connections = world.connection_attempts.size();
+  recorded_claim& c = held("moving-job");
+  pass(1s);
+  EXPECT_EQ(c.log, "granted ");
+  EXPECT_EQ(held("second-next").log, "granted ");
+  EXPECT_EQ(world.connection_attempts.size(), connections);
+}
+
+TEST_F(redis_moving_keys, fail_an_attempt_that_their_former_server_has_answered) {
+  world.command({"SET", "moving-job", "somebody"});
+  move_keys_before("+OK\r\n+QUEUED\r\n");
+  recorded_claim& c = claim_on("moving-job");
+  c.attempt();
+  pass(1s);
+  EXPECT_EQ(c.log.find("refused: "), 0u) << c.log;
+  EXPECT_EQ(at_second("moving-job"), ":0\r\n");
 }
 
 TEST_F(redis_moving_keys, take_a_held_lock_along) {
@@ -258,6 +288,24 @@ TEST_F(redis_moving_keys, are_freed_of_what_a_lost_claim_has_left_as_soon_as_the
   move_keys();
   pass(1us);
   EXPECT_EQ(at_second("moving-job"), ":0\r\n");
+}
+
+// The message proves enough, as long as the time of the server is known well enough.
+TEST_F(redis_moving_keys, are_handed_over_though_no_request_is_answered_any_more) {
+  world.command({"SET", "moving-job", "somebody"});
+  recorded_claim& holder = held("moving-job");  // waits, and gets it at the other server
+  move_keys();
+  pass(1s);
+  ASSERT_EQ(holder.log, "granted ");
+  expect_hand_over(holder, held("moving-job"));
+}
+
+TEST_F(redis_moving_keys, leave_a_server_that_hands_its_locks_over_as_before) {
+  held("moving-job");
+  move_keys();
+  pass();
+  recorded_claim& holder = held("first-job");
+  expect_hand_over(holder, held("first-job"));
 }
 
 TEST_F(redis_moving_keys, are_handed_over_at_the_server_that_has_them) {

@@ -1,0 +1,135 @@
+// The thread that carries out the effects of a cohort: in which order the claims of a lock get
+// their verbs, and when the lock is forgotten.
+#include "cohort/local_lock.hpp"
+
+#include <gtest/gtest.h>
+#include <holdfast/holdfast.hpp>
+
+#include "testkit/fake_store.hpp"
+#include "tests/unit/cohort/cohort_fixture.hpp"
+#include "tests/unit/cohort/noting_store.hpp"
+
+namespace holdfast::cohort_tests {
+namespace {
+
+using detail::local_lock;
+using detail::wait_bound;
+
+class verbs_of_a_lock : public ::testing::Test {
+ protected:
+  ~verbs_of_a_lock() override { home.drop_user(); }
+  void begin(caller& w) { home.begin(w, wait_bound::forever()); }
+  // Of a caller that got no turn.
+  void withdraw(caller& w) {
+    home.withdraw(w);
+    EXPECT_EQ(w.why.code, errc::canceled);
+    home.drop_user();
+  }
+
+  watched_environment env;
+  client c = noting_store::open(env, "turns=1&close-timeout=10s");
+  noting_store& store = noting_store::of(c);
+  local_lock& home = client_access::impl(c).local_lock_for("x", lock_kind::shared_mutex);
+};
+
+struct leaving_caller final : caller {
+  local_lock* from = nullptr;
+  void complete() noexcept override {
+    if (granted) from->unlock(*granted);
+  }
+};
+
+TEST_F(verbs_of_a_lock, are_one_for_a_release_and_the_request_that_awaits_it) {
+  reading_caller reader;
+  caller writer;
+  begin(reader);
+  EXPECT_EQ(store.news(), "acquire check");
+  begin(writer);
+  home.unlock(*reader.granted);
+  EXPECT_EQ(store.news(), "release+ acquire");
+  ASSERT_TRUE(writer.granted);
+  home.unlock(*writer.granted);
+  EXPECT_EQ(store.news(), "release");
+}
+
+TEST_F(verbs_of_a_lock, go_on_with_a_request_after_a_withdrawal_that_is_answered_at_once) {
+  store.grants = false;
+  caller writer;
+  reading_caller reader;
+  begin(writer);
+  begin(reader);
+  withdraw(writer);
+  EXPECT_EQ(store.news(), "acquire cancel acquire") << "the reader is the next one";
+  withdraw(reader);
+}
+
+TEST_F(verbs_of_a_lock, are_run_one_after_the_other_also_when_the_first_is_answered_at_once) {
+  store.shows_waiters = true;
+  caller a;
+  leaving_caller b;
+  b.from = &home;
+  begin(a);
+  begin(b);
+  store.news();
+  env.real.freeze(16s);  // too little is left for the next turn
+  home.unlock(*a.granted);
+  EXPECT_EQ(store.news(), "check renew renewed release");
+}
+
+TEST_F(verbs_of_a_lock, leave_no_claim_of_a_lock_that_has_no_user_any_more) {
+  {
+    const mutex m(c, "another");
+    m.acquire().unlock();
+    EXPECT_EQ(store.claims, 1);
+  }
+  EXPECT_EQ(store.claims, 0);
+}
+
+TEST_F(verbs_of_a_lock, are_not_awaited_by_a_close_from_inside_one) {
+  lease held = c.mutex("another").acquire();
+  base::duration waited{};
+  store.on_renewal = [&] {
+    const time_point began = env.real.now();
+    env.on_now = [&] { env.real.freeze(1s); };
+    c.close();
+    env.on_now = [] {};
+    waited = env.real.now() - began;
+  };
+  env.real.advance(10s);
+  EXPECT_LT(waited, 10s) << "the verb would wait for itself";
+  EXPECT_EQ(held.status(), errc::closed);
+}
+
+TEST_F(verbs_of_a_lock, are_settled_by_a_close_that_leaves_nothing_behind) {
+  store.end = {errc::outcome_unknown, "no reply"};
+  c.mutex("another").acquire().unlock();
+  EXPECT_TRUE(c.close()) << "the store has confirmed it since";
+}
+
+TEST(recorder_of_a_client, is_started_with_its_first_lock_unless_it_is_switched_off) {
+  for (const auto& [options, recordings] : {std::pair("", 1), std::pair("recorder=0", 0)}) {
+    watched_environment env;
+    const client c = noting_store::open(env, options);
+    EXPECT_EQ(env.recordings, 0);
+    const mutex a(c, "a"), b(c, "b");
+    EXPECT_EQ(env.recordings, recordings) << options;
+  }
+}
+
+TEST(metrics_of_a_client, measure_a_wait_also_where_the_store_does_not_date_its_grants) {
+  testkit::manual_environment env;
+  const client c = testkit::fake_store::open(seam::lifetime::process, env, "metrics=1");
+  local_lock& home = client_access::impl(c).local_lock_for("x", lock_kind::mutex);
+  lease held = c.mutex("another").acquire();  // the store takes all names for one lock
+  caller a;
+  home.begin(a, wait_bound::forever());
+  env.advance(5s);
+  held.unlock();
+  ASSERT_TRUE(a.granted);
+  EXPECT_EQ(c.metrics().waits.exclusive.sum, 5s);
+  home.unlock(*a.granted);
+  home.drop_user();
+}
+
+}  // namespace
+}  // namespace holdfast::cohort_tests
