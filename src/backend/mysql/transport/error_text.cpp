@@ -93,12 +93,16 @@ base::failure explain(unsigned error, std::string_view text) {
   return explained(error, text, errc::refused);
 }
 
+base::failure explain_loss(unsigned error, std::string_view text) {
+  return explained(error, text, errc::unavailable);
+}
+
 base::failure explain_connecting(unsigned error, std::string_view text) {
   constexpr unsigned cut_off = 2013;
   if (error == cut_off)
     return {errc::unavailable,
             with_number(error, text) + "; check that the URL names a MariaDB or MySQL server"};
-  return explained(error, text, errc::unavailable);
+  return explain_loss(error, text);
 }
 
 bool is_shortage(const base::failure& why) noexcept {

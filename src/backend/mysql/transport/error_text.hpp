@@ -27,6 +27,8 @@ sql_verdict verdict_of(unsigned error) noexcept;
 bool ends_connection(unsigned error) noexcept;
 // The failure that a user sees: the reason and the remedy. `text` is the server's own.
 base::failure explain(unsigned error, std::string_view text);
+// Why a connection has ended.
+base::failure explain_loss(unsigned error, std::string_view text);
 // For an attempt to connect.
 base::failure explain_connecting(unsigned error, std::string_view text);
 // A failure from explain_connecting(): the server, or this user, has no connection left.

@@ -118,7 +118,7 @@ void mariadb_connection::note_end() noexcept {
 void mariadb_connection::advance(int wait) noexcept {
   if (wait != 0) return library_.await(readiness_of(wait));
   const sql_reply& reply = execution_.reply();
-  if (ends_connection(reply.error)) return end(explain_connecting(reply.error, reply.text));
+  if (ends_connection(reply.error)) return end(explain_loss(reply.error, reply.text));
   is_answered_ = true;
   library_.await(readiness::readable);
 }

@@ -50,6 +50,12 @@ TEST(mysql_error, a_cut_while_connecting_may_be_a_server_of_another_kind) {
   EXPECT_EQ(mysql::explain(2013, "Lost connection").text, "Lost connection (error 2013)");
 }
 
+TEST(mysql_error, a_cut_in_use_says_nothing_about_the_url) {
+  const base::failure why = mysql::explain_loss(2013, "Lost connection");
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_EQ(why.text, "Lost connection (error 2013)");
+}
+
 TEST(mysql_error, of_a_statement_that_changed_nothing_lets_it_be_repeated) {
   for (const unsigned passing :
        {1020u, 1021u, 1036u, 1041u, 1114u, 1205u, 1213u, 1290u, 1317u, 1969u, 3024u, 3058u})
