@@ -32,6 +32,9 @@ struct kept_answer final : detail::async_answer {
 
 class async_operations : public testing::Test {
  protected:
+  // An operation keeps its answer.
+  ~async_operations() override { answer->end.reset(); }
+
   // May be withdrawn as long as the result lives.
   detail::async_op begin_acquire(const mutex& m) {
     auto op = detail::acquire_of(m, lock_mode::exclusive, {{}, nullptr}, true, answer);

@@ -95,6 +95,9 @@ TEST(a_fork, stops_the_tokens_of_a_lease_for_the_child_and_not_for_the_parent) {
 }
 
 TEST(a_fork, gives_the_child_stores_in_memory_of_its_own) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer starts no thread in the child of a process with threads";
+#endif
   const auto c = client::open("memory:of parent and child");
   const auto held = c.mutex("job").acquire();
   EXPECT_TRUE(is_true_in_a_child([] {
