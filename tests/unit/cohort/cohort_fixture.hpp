@@ -101,6 +101,14 @@ class a_cohort : public ::testing::Test {
     if (claim) grant_to(*claim, 7, 30s);
     return claim;
   }
+  // The same for an hour, to a holder that renews by hand.
+  claim_record* claim_granted_for_an_hour(caller& by_hand) {
+    by_hand.renews = false;
+    enter(by_hand);
+    claim_record* const claim = said(claim_record::acquire);
+    if (claim) grant_to(*claim, 7, 1h);
+    return claim;
+  }
   // `a` has left on less than half of the ttl of `b`, for whose turn the claim is renewed.
   claim_record* claim_renewed_for_turn(caller& a, caller& b) {
     a.renews = false;

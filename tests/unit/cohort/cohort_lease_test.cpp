@@ -309,11 +309,8 @@ TEST_F(a_cohort, reports_no_doubt_when_a_short_lease_is_extended_to_a_long_one) 
 
 TEST_F(a_cohort, repeats_an_extension_while_its_caller_waits) {
   caller a(1h);
-  a.renews = false;
-  enter(a);
-  claim_record* const claim = said(claim_record::acquire);
+  claim_record* const claim = claim_granted_for_an_hour(a);
   ASSERT_TRUE(claim);
-  grant_to(*claim, 7, 1h);
   asker i;
   i.until = env.now() + 1min;
   machine.extend(*a.granted, 2h, i, env.now());
@@ -334,11 +331,8 @@ TEST_F(a_cohort, repeats_an_extension_while_its_caller_waits) {
 
 TEST_F(a_cohort, stops_repeating_an_extension_whose_caller_has_its_answer) {
   caller a(1h);
-  a.renews = false;
-  enter(a);
-  claim_record* const claim = said(claim_record::acquire);
+  claim_record* const claim = claim_granted_for_an_hour(a);
   ASSERT_TRUE(claim);
-  grant_to(*claim, 7, 1h);
   asker extension;
   extension.until = env.now() + 5s;
   machine.extend(*a.granted, 40s, extension, env.now());

@@ -21,6 +21,17 @@ struct redis_string_node : testing::Test, two_nodes {
     c.attempt();
     return c;
   }
+  // The server starts again and refuses to write its counter: `refusals` counts how often.
+  void restart_on_a_full_disk() {
+    world.model.set_disk_full(true);
+    world.model.restart(sim::kept::everything);
+    world.changed = [this](std::string bytes) {
+      refusals += bytes.find("MISCONF") != bytes.npos;
+      return bytes;
+    };
+  }
+
+  int refusals = 0;
 };
 
 TEST_F(redis_string_node, ends_an_attempt_as_soon_as_nothing_can_be_connected_to) {
@@ -61,8 +72,7 @@ TEST_F(redis_string_node, ends_no_attempt_because_a_connection_was_lost) {
 }
 
 TEST_F(redis_string_node, raises_its_counter_however_often_locks_are_tried_meanwhile) {
-  world.model.set_disk_full(true);
-  world.model.restart(sim::kept::everything);
+  restart_on_a_full_disk();
   pass(1ms);
   world.model.set_disk_full(false);
   const recorded_claim& c = attempt_on("first-job");
@@ -74,18 +84,11 @@ TEST_F(redis_string_node, raises_its_counter_however_often_locks_are_tried_meanw
 }
 
 TEST_F(redis_string_node, raises_its_counter_no_more_often_because_locks_are_tried) {
-  world.model.set_disk_full(true);
-  world.model.restart(sim::kept::everything);
-  int refusals = 0;
-  world.changed = [&](std::string bytes) {
-    refusals += bytes.find("MISCONF") != bytes.npos;
-    return bytes;
-  };
+  restart_on_a_full_disk();
   for (int i = 0; i < 100; ++i) {
     attempt_on("first-" + std::to_string(i));
     pass(1ms);
   }
-  world.changed = nullptr;
   EXPECT_GE(refusals, 2);
   EXPECT_LE(refusals, 5);  // 20 ms between them at first, then twice as long each time
 }
@@ -154,13 +157,7 @@ TEST_F(redis_string_node, hands_a_lock_over_by_a_message_after_a_longer_wait_too
 }
 
 TEST_F(redis_string_node, sends_nothing_to_a_server_that_refuses_while_there_is_no_claim) {
-  world.model.set_disk_full(true);
-  world.model.restart(sim::kept::everything);
-  int refusals = 0;
-  world.changed = [&](std::string bytes) {
-    refusals += bytes.find("MISCONF") != bytes.npos;
-    return bytes;
-  };
+  restart_on_a_full_disk();
   pass(1min);
   EXPECT_EQ(refusals, 1);
 }
