@@ -94,6 +94,18 @@ TEST(a_fork, stops_the_tokens_of_a_lease_for_the_child_and_not_for_the_parent) {
   EXPECT_FALSE(held.loss_token().stop_requested());
 }
 
+TEST(a_fork, shows_the_child_nothing_of_a_lease_but_its_name_and_its_token) {
+  const auto c = client::open("memory:");
+  const auto share = c.shared_mutex("job").acquire_shared();
+  const auto permits = c.semaphore("jobs", 3).acquire({.permits = 2});
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    return share.mode() == holdfast::lock_mode::exclusive && permits.permits() == 0 &&
+           permits.owner().empty() && permits.name() == "jobs" && permits.token() > 0;
+  }));
+  EXPECT_EQ(share.mode(), holdfast::lock_mode::shared);
+  EXPECT_EQ(permits.permits(), 2u);
+}
+
 TEST(a_fork, gives_the_child_stores_in_memory_of_its_own) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer starts no thread in the child of a process with threads";

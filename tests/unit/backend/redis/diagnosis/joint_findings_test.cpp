@@ -65,10 +65,11 @@ TEST(redis_joint_findings, are_shared_only_if_they_are_the_same_in_each_part) {
     const auto grade_of_memory = i == 0 ? finding_grade::good : finding_grade::warn;
     one.on_result({{i == 0 ? "clock" : "latency", finding_grade::good, "1 ms", {}},
                    {"memory", grade_of_memory, "noeviction", {}},
+                   {"version", finding_grade::good, i == 0 ? "7.0" : "7.2", {}},
                    {"replicas", finding_grade::good, "none", {}}});
   });
-  EXPECT_EQ(to.text, "clock: a: 1 ms\nmemory: a: noeviction\nreplicas: none\n"
-                     "latency: b: 1 ms\nmemory: b: noeviction\n");
+  EXPECT_EQ(to.text, "clock: a: 1 ms\nmemory: a: noeviction\nversion: a: 7.0\nreplicas: none\n"
+                     "latency: b: 1 ms\nmemory: b: noeviction\nversion: b: 7.2\n");
 }
 
 TEST(redis_joint_findings, are_reported_when_the_last_answer_is_there) {
