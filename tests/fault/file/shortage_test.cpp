@@ -17,7 +17,7 @@ namespace {
 
 using kind = answer::kind;
 
-// What a process is told that has to wait after `takes_away`.
+// The error of a process that has to wait after `takes_away`.
 std::string refusal_of_a_wait(const std::function<bool()>& takes_away) {
   const lock_folder folder;
   other_process waiting([&](const other_process::line& l) {

@@ -5,7 +5,6 @@
 #include <holdfast/holdfast.hpp>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "base/percent.hpp"
 #include "base/secret.hpp"
+#include "tests/unit/open_descriptors.hpp"
 
 namespace {
 
@@ -271,10 +271,7 @@ TEST_F(a_password_file, is_read_without_its_last_newline) {
 }
 
 TEST_F(a_password_file, is_closed_when_it_has_been_read_or_refused) {
-  const auto open = [] {
-    const std::filesystem::directory_iterator all("/proc/self/fd"), end;
-    return std::distance(begin(all), end);
-  };
+  const auto open = holdfast::unit_tests::open_descriptors;
   write("canary\n");
   const auto before = open();
   (void)password_of(url::parse("redis://h?password-file=" + path));

@@ -3,7 +3,6 @@
 #include <holdfast/memory.hpp>
 #include <holdfast/version.hpp>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -16,6 +15,7 @@
 #include "c/report.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "tests/unit/c/fixture.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::c_test {
 namespace {
@@ -302,14 +302,8 @@ bool fails_in_a_child(holdfast_client* c, holdfast_lease* held) {
 TEST(c_errors, of_a_child_leave_the_parents_lock_alone) {
   const auto c = opened("memory:");
   const auto held = acquired(c, "x");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);  // ends the child if it hangs
-    ::_exit(fails_in_a_child(c.get(), held.get()) ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(
+      unit_tests::is_true_in_a_child([&] { return fails_in_a_child(c.get(), held.get()); }));
   EXPECT_EQ(holdfast_lease_held(held.get()), 1);
   EXPECT_EQ(holdfast_lease_release(held.get(), nullptr), HOLDFAST_OK);
 }

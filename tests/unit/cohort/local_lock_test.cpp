@@ -19,7 +19,7 @@ class verbs_of_a_lock : public ::testing::Test {
  protected:
   ~verbs_of_a_lock() override { home.drop_user(); }
   void begin(caller& w) { home.begin(w, wait_bound::forever()); }
-  // Of a caller that got no turn.
+  // Withdraws a caller that got no turn.
   void withdraw(caller& w) {
     home.withdraw(w);
     EXPECT_EQ(w.why.code, errc::canceled);

@@ -12,6 +12,7 @@
 
 #include "history/recording.hpp"
 #include "testkit/servers/scratch_folder.hpp"
+#include "tests/unit/open_descriptors.hpp"
 
 namespace holdfast::io {
 namespace {
@@ -227,9 +228,7 @@ TEST_F(recording_file, that_is_no_recording_is_named) {
 }
 
 TEST_F(recording_file, leaves_no_descriptor_open_when_it_is_closed_or_was_refused) {
-  const auto open = [] {
-    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
-  };
+  const auto open = unit_tests::open_descriptors;
   make();  // makes the directory
   const auto before = open();
   make();

@@ -20,6 +20,8 @@
 #include "io/real_environment.hpp"
 #include "testkit/no_descriptors.hpp"
 #include "testkit/seccomp.hpp"
+#include "tests/unit/in_a_child.hpp"
+#include "tests/unit/open_descriptors.hpp"
 
 namespace holdfast {
 namespace {
@@ -289,20 +291,11 @@ TEST(timer_alarm, leaves_no_descriptor_in_the_child_of_a_fork) {
   ringer r;
   auto alarm = io::real_environment().make_alarm(r, "test");
   ASSERT_TRUE(alarm->set(io::real_environment().now() + 1h));
-  const auto open = [] {
-    const std::filesystem::directory_iterator all("/proc/self/fd"), end;
-    return std::distance(begin(all), end);
-  };
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);  // ends the child if it hangs
-    const auto before = open();
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([&] {
+    const auto before = unit_tests::open_descriptors();
     alarm.reset();
-    ::_exit(open() < before ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return unit_tests::open_descriptors() < before;
+  }));
 }
 
 }  // namespace

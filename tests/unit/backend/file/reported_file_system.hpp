@@ -5,8 +5,8 @@ namespace holdfast::file {
 
 inline constexpr long nfs_type = 0x6969, ext4_type = 0xef53;
 
-// While it lives, fstatfs(2) of this thread reports every file as one of this type; with names of
-// so many bytes, unless that is negative.
+// While it lives, fstatfs(2) of this thread reports this type for every file, and that its names
+// have at most `name_bytes` bytes unless that is negative.
 class reported_file_system {
  public:
   explicit reported_file_system(long type, long name_bytes = -1);

@@ -195,4 +195,24 @@ class on_model : public base::environment, public base::caller_driver {
   std::vector<stream*> streams_;
 };
 
+// Counts the answers by which servers refuse to write, until another test function or its own end
+// takes its place at `changed`.
+class refused_writes {
+ public:
+  explicit refused_writes(on_model& w) : world_(w) {
+    w.changed = [this](std::string bytes) {
+      count += bytes.find("MISCONF") != bytes.npos;
+      return bytes;
+    };
+  }
+  ~refused_writes() { world_.changed = nullptr; }
+  refused_writes(const refused_writes&) = delete;
+  refused_writes& operator=(const refused_writes&) = delete;
+
+  int count = 0;
+
+ private:
+  on_model& world_;
+};
+
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-// Of several servers, one is the primary: connections to the former one, or to another, are not
+// One of several servers is the primary: connections to the former one, or to another, are not
 // used, and their ends do not concern the present one.
 #include "tests/unit/backend/mysql/server_fixture.hpp"
 

@@ -64,7 +64,7 @@ struct redis_queries_in_cluster : testing::Test, two_nodes {
     pass(1s);
     world.changed = nullptr;
   }
-  // In place of each answer with the holder. How many there were.
+  // Replaces each answer that names the holder, and counts them.
   void answer_instead(std::string error) {
     world.changed = [this, error](std::string bytes) {
       const bool is_answer = bytes.find("somebody") != bytes.npos;
@@ -141,7 +141,7 @@ TEST(redis_queries, of_a_server_alone_do_not_ask_for_keys_on_their_way) {
   }
 }
 
-// The loop is driven for who waits for an answer, and for nobody else.
+// Callers drive the loop only while somebody waits for an answer.
 TEST(redis_queries, of_a_server_out_of_reach_fail_once) {
   for (const std::string layout : {"lua", "string"}) {
     on_model world;

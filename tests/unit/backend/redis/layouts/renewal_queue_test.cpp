@@ -31,7 +31,7 @@ class redis_renewal_queue : public two_transports {
     const std::lock_guard guard(reactor.mutex());
     for (due_claim& c : claims) due.add(c);
   }
-  // Of one request; claims before `first_held` are not held any more.
+  // The claims of one request; those before `first_held` are not held any more.
   std::vector<std::uint32_t> taken(std::uint32_t first_held = 0) {
     std::vector<std::uint32_t> out;
     due.take_batch(table, [&](const due_claim& c) {

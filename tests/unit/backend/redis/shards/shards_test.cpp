@@ -37,7 +37,7 @@ class redis_shards : public testing::Test {
     }
     return out;
   }
-  // Those of a client to which the second shard is added.
+  // The parts of a client to which the second shard is added.
   static std::vector<shards::part> second_added() {
     std::vector<shards::part> out = two_parts();
     out[1].former_weight = 0;

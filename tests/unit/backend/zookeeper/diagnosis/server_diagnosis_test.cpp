@@ -1,4 +1,4 @@
-// What a diagnosis reads of one server, which answers an administrator's word and nothing else.
+// The diagnosis of one server, which answers an administrator's word and nothing else.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a diagnosis reads of the nodes under the chroot, from a server that the test plays.
+// The diagnosis of the nodes under the chroot; the test plays the server.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -316,16 +316,8 @@ TEST(zookeeper_semaphore_layout, a_write_checks_the_leases_of_its_holder) {
   t.answer(9, error::marshalling);
 }
 
-struct shown_permits final : seam::holders_handler {
-  void on_result(std::vector<holder> all) override { result = std::move(all); }
-  void on_failed(base::failure f) override { why = std::move(f); }
-
-  std::optional<std::vector<holder>> result;
-  base::failure why;
-};
-
 TEST(zookeeper_semaphore_layout, holders_are_shown_with_their_permits_and_the_waiters) {
-  shown_permits to;
+  shown_holders to;
   layout_fixture t("layout=curator-semaphore");
   t.layout().holders("job", to);
   EXPECT_EQ(t.requests(), "sync list list");
@@ -340,7 +332,7 @@ TEST(zookeeper_semaphore_layout, holders_are_shown_with_their_permits_and_the_wa
   EXPECT_EQ(h.permits, 2u);
   EXPECT_EQ(h.waiting, 2);
 
-  shown_permits of_unused;
+  shown_holders of_unused;
   t.layout().holders("unused", of_unused);
   EXPECT_EQ(t.requests(), "sync list list");
   t.answer(5);

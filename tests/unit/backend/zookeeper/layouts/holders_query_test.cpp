@@ -40,14 +40,6 @@ TEST(zookeeper_holders_query, asks_about_a_few_locks_at_a_time) {
   EXPECT_EQ(answered, locks);
 }
 
-struct shown_holders final : seam::holders_handler {
-  void on_result(std::vector<holder> all) override { result = std::move(all); }
-  void on_failed(base::failure f) override { why = std::move(f); }
-
-  std::optional<std::vector<holder>> result;
-  base::failure why;
-};
-
 const std::string first_in_queue = "_c_a-lock-0000000001", second_in_queue = "_c_b-lock-0000000002";
 
 TEST(zookeeper_holders_query, shows_the_holder_and_the_number_of_waiters) {

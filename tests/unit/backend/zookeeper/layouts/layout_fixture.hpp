@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,14 @@ struct noted_events final : seam::claim_sink {
 
  private:
   void note(const std::string& what) { log += (log.empty() ? "" : ", ") + what; }
+};
+
+struct shown_holders final : seam::holders_handler {
+  void on_result(std::vector<holder> all) override { result = std::move(all); }
+  void on_failed(base::failure f) override { why = std::move(f); }
+
+  std::optional<std::vector<holder>> result;
+  base::failure why;
 };
 
 class layout_fixture {

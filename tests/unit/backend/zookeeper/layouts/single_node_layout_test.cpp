@@ -108,18 +108,10 @@ TEST(zookeeper_single_node_layout, a_claim_that_gives_up_looks_again_after_a_mal
   EXPECT_EQ(t.requests(), "sync watch");
 }
 
-struct holders_of_nodes final : seam::holders_handler {
-  void on_result(std::vector<holder> all) override { result = std::move(all); }
-  void on_failed(base::failure f) override { why = std::move(f); }
-
-  std::optional<std::vector<holder>> result;
-  base::failure why;
-};
-
 TEST(zookeeper_single_node_layout, the_owner_of_the_node_is_shown_as_the_holder) {
   const std::string guid = "11111111-89ab-4cde-8f00-000000000001";
   for (const std::int64_t owner : {layout_fixture::session, std::int64_t{0}}) {
-    holders_of_nodes to;
+    shown_holders to;
     layout_fixture t("layout=node&unsafe=1");
     t.layout().holders("job", to);
     EXPECT_EQ(t.requests(), "sync watch");

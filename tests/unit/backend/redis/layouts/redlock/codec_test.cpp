@@ -1,4 +1,4 @@
-// What the replies of Redlock's scripts mean.
+// Redlock's codec: votes and holders in the replies of its scripts.
 #include "backend/redis/layouts/redlock/codec.hpp"
 
 #include "tests/unit/backend/redis/transport/reply_text.hpp"

@@ -178,16 +178,11 @@ TEST(redlock_rounds, what_an_attempt_has_left_is_deleted_when_the_client_closes)
   w.stopped = {&w.model, &w.second, &w.third};
   std::error_code ec;
   EXPECT_FALSE(c.mutex("x").try_acquire(ec));
-  int refusals = 0;
-  w.changed = [&](std::string bytes) {
-    refusals += bytes.find("MISCONF") != bytes.npos;
-    return bytes;
-  };
+  const refused_writes refused(w);
   for (sim::model_redis* const s : w.all) s->set_disk_full(true);
   w.stopped.clear();
-  for (int i = 0; i < 1000 && refusals < 15; ++i) w.pass(10ms);
-  w.changed = nullptr;
-  ASSERT_GE(refusals, 15);
+  for (int i = 0; i < 1000 && refused.count < 15; ++i) w.pass(10ms);
+  ASSERT_GE(refused.count, 15);
   EXPECT_GT(w.servers_with("x"), 0u);
   for (sim::model_redis* const s : w.all) s->set_disk_full(false);
   const base::time_point before = w.now();

@@ -17,7 +17,7 @@ struct redis_string_batches : testing::Test, two_nodes {
   explicit redis_string_batches(bool are_in_cluster = false) : two_nodes(are_in_cluster) { pass(); }
   ~redis_string_batches() override { world.changed = nullptr; }
 
-  // Of attempts on these two locks at the same time.
+  // The transactions in which two attempts at the same time are sent.
   int transactions(std::string_view one, std::string_view other) {
     constexpr std::string_view begin = "+OK\r\n+QUEUED";
     int out = 0;

@@ -21,17 +21,13 @@ struct redis_string_node : testing::Test, two_nodes {
     c.attempt();
     return c;
   }
-  // The server starts again and refuses to write its counter: `refusals` counts how often.
+  // The server starts again and refuses to write its counter.
   void restart_on_a_full_disk() {
     world.model.set_disk_full(true);
     world.model.restart(sim::kept::everything);
-    world.changed = [this](std::string bytes) {
-      refusals += bytes.find("MISCONF") != bytes.npos;
-      return bytes;
-    };
   }
 
-  int refusals = 0;
+  const refused_writes refused{world};
 };
 
 TEST_F(redis_string_node, ends_an_attempt_as_soon_as_nothing_can_be_connected_to) {
@@ -89,8 +85,8 @@ TEST_F(redis_string_node, raises_its_counter_no_more_often_because_locks_are_tri
     attempt_on("first-" + std::to_string(i));
     pass(1ms);
   }
-  EXPECT_GE(refusals, 2);
-  EXPECT_LE(refusals, 5);  // 20 ms between them at first, then twice as long each time
+  EXPECT_GE(refused.count, 2);
+  EXPECT_LE(refused.count, 5);  // 20 ms between them at first, then twice as long each time
 }
 
 TEST_F(redis_string_node, believes_no_counter_that_the_answer_does_not_have) {
@@ -159,7 +155,7 @@ TEST_F(redis_string_node, hands_a_lock_over_by_a_message_after_a_longer_wait_too
 TEST_F(redis_string_node, sends_nothing_to_a_server_that_refuses_while_there_is_no_claim) {
   restart_on_a_full_disk();
   pass(1min);
-  EXPECT_EQ(refusals, 1);
+  EXPECT_EQ(refused.count, 1);
 }
 
 // The grant is for a claim that has ended, and which the server still has in its queue.
