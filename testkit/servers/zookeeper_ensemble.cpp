@@ -22,8 +22,7 @@ int zookeeper_ensemble::one_where(Condition is_so) {
       if (is_so(at(id).mode())) return id;
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
   }
-  throw std::runtime_error("the zookeeper servers do not agree: " + at(1).log() + at(2).log() +
-                           at(3).log());
+  throw std::runtime_error("the zookeeper servers do not agree: " + logs());
 }
 
 zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options,
@@ -64,6 +63,12 @@ zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options,
 
 bool zookeeper_ensemble::all_serve() const {
   return std::ranges::none_of(servers_, [](const auto& s) { return s->mode().empty(); });
+}
+
+std::string zookeeper_ensemble::logs() const {
+  std::string out;
+  for (const auto& server : servers_) out += server->log();
+  return out;
 }
 
 std::string zookeeper_ensemble::url() const {

@@ -26,8 +26,9 @@ class zookeeper_ensemble {
   zookeeper_server& at(int id) { return *servers_.at(static_cast<std::size_t>(id - 1)); }
   int count() const noexcept { return count_; }
   std::string url() const;  // of the three that vote
-  int leader();             // the id of the one that leads; waits until one does
-  int follower();           // of one that follows; waits likewise
+  std::string logs() const;
+  int leader();    // the id of the one that leads; waits until one does
+  int follower();  // of one that follows; waits likewise
   // The proxy between a follower and its leader.
   tcp_proxy& link(int follower, int leader) { return *links_.at(place(follower, leader)); }
 
