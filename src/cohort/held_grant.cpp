@@ -215,7 +215,7 @@ void held_grant::end_doubt() noexcept {
 void held_grant::doubt(cohort_effects& effects) {
   is_doubtful_ = true;
   for (turn* t = first_turn_; t; t = t->next_inside()) {
-    if (!t->is_marked_held() || t->doubted) continue;
+    if (t->doubted) continue;  // also what is lost
     effects.doubt(*t);
     effects.report_doubt(turn::fate::ran_out);
   }

@@ -245,6 +245,23 @@ TEST_F(asio_verbs, the_close_of_a_client_is_the_loss_of_its_leases) {
   EXPECT_EQ(lease.status(), errc::closed);
 }
 
+TEST_F(asio_verbs, an_extension_by_hand_lasts_for_its_time) {
+  auto lease = client_.mutex("job").acquire({.ttl = 10s, .renew = hf::renewal::manual});
+  std::optional<error_code> why;
+  lease.async_extend(1h, on_context([&](error_code code) { why = code; }));
+  context_.run_for(30s);
+  EXPECT_EQ(why, error_code());
+  EXPECT_GT(lease.remaining(), 30min);
+}
+
+TEST_F(asio_verbs, an_extension_by_nothing_is_refused) {
+  auto lease = client_.mutex("job").acquire();
+  std::optional<error_code> why;
+  lease.async_extend(0s, on_context([&](error_code code) { why = code; }));
+  context_.run_for(30s);
+  EXPECT_EQ(why, error_code(errc::bad_option));
+}
+
 TEST_F(asio_verbs, an_extension_that_its_release_overtakes_completes) {
   auto lease = client_.mutex("job").acquire();
   store_.begin_outage();

@@ -48,6 +48,17 @@ TEST_F(a_cohort, passes_the_lock_on_when_its_grant_shows_that_others_wait) {
   EXPECT_EQ(said(claim_record::release), claim);
 }
 
+TEST_F(a_cohort, gives_a_lock_back_that_somebody_asked_for_though_others_wait_here) {
+  caller a, b;
+  enter(a);
+  enter(b);
+  claim_record* const claim = granted_claim();
+  machine.on_revocation_requested(*claim);
+  leave(a);
+  EXPECT_FALSE(b.answered);
+  EXPECT_EQ(said(claim_record::release), claim);
+}
+
 TEST_F(a_cohort, polls_before_a_turn_ends_only_when_the_answer_is_of_use) {
   rules.can.contention = contention_signal::poll;
   caller a, b, c;

@@ -8,6 +8,7 @@
 #include "testkit/fake_store.hpp"
 #include "tests/unit/cohort/cohort_fixture.hpp"
 #include "tests/unit/cohort/noting_store.hpp"
+#include "tests/unit/history/recording_fixture.hpp"
 
 namespace holdfast::cohort_tests {
 namespace {
@@ -114,6 +115,33 @@ TEST(recorder_of_a_client, is_started_with_its_first_lock_unless_it_is_switched_
     const mutex a(c, "a"), b(c, "b");
     EXPECT_EQ(env.recordings, recordings) << options;
   }
+}
+
+class recorded_environment final : public watched_environment {
+ public:
+  std::unique_ptr<base::recording> make_recording(const base::recording_terms&,
+                                                  base::failure&) override {
+    auto made = std::make_unique<history::recording_in_memory>();
+    recording = made.get();
+    return made;
+  }
+  history::recording_in_memory* recording = nullptr;
+};
+
+TEST(recorder_of_a_client, has_the_wait_of_a_thread_for_a_store_that_does_not_answer_at_once) {
+  recorded_environment env;
+  const client c = noting_store::open(env);
+  noting_store::of(c).grants = false;
+  local_lock& home = client_access::impl(c).local_lock_for("x", lock_kind::mutex);
+  detail::checked_request asked;
+  EXPECT_FALSE(asked.read(lock_mode::exclusive, {}, home).code);
+  std::stop_source stop;
+  stop.request_stop();
+  base::failure why;
+  EXPECT_FALSE(home.acquire(asked, wait_bound::forever(), stop.get_token(), why));
+  const auto events = env.recording->read(INT64_MAX / 2).events;
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.front().what(), base::recorded_event::kind::asked);
 }
 
 TEST(metrics_of_a_client, measure_a_wait_also_where_the_store_does_not_date_its_grants) {

@@ -129,7 +129,7 @@ inline client noting_store::open(base::environment& env, std::string_view option
   return detail::client_access::open(url::parse(text), {}, env, {}, schemes);
 }
 
-class watched_environment final : public base::environment {
+class watched_environment : public base::environment {
  public:
   base::time_point now() noexcept override {
     on_now();

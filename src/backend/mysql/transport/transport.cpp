@@ -311,7 +311,7 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
   const bool was_choice = !primary_ && l == lane::commands && !s.was_greeted();
   // A claim gets a connection after its greeting, which changes nothing on the server.
   const bool leaves_something = l == lane::pinned ? m.is_pinned : s.was_cut();
-  if (was_there && leaves_something) add_kill(s, now);
+  if (leaves_something) add_kill(s, now);
   const std::unique_ptr<session> last = std::move(m.connection);
   std::erase_if(of(l).members, [](const member& each) { return !each.connection; });
   if (pinned_by) pinned_by->on_pin_lost(why, now, events);

@@ -1,7 +1,9 @@
 // Opening the directory of the locks, and the files in it.
+#include <grp.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "testkit/servers/scratch_folder.hpp"
 #include "tests/unit/backend/file/folder_fixture.hpp"
 #include "tests/unit/backend/file/reported_file_system.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -59,6 +62,16 @@ TEST_F(file_directory_opening, of_the_root_is_of_no_other_directory) {
     EXPECT_NE(refusal("/").find("the lock directory / belongs to user 0"), std::string::npos)
         << refusal("/");
   }
+}
+
+TEST_F(file_directory_opening, of_a_group_is_also_for_those_whose_own_group_it_is) {
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([] {
+    if (::geteuid() == 0 &&
+        (::setgroups(0, nullptr) != 0 || ::setresgid(65534, 65534, 65534) != 0 ||
+         ::setresuid(65534, 65534, 65534) != 0))
+      return false;
+    return group_of(std::to_string(::getegid()), url::parse("file:///locks")) == ::getegid();
+  }));
 }
 
 TEST_F(file_directory_opening, names_the_remedy_for_the_default_directory_only_for_that_one) {

@@ -253,6 +253,20 @@ TEST_F(memory_fault, a_snapshot_puts_back_holder_and_queue) {
   EXPECT_EQ(b.heard.news(), "g");
 }
 
+TEST_F(memory_fault, a_request_that_is_lost_by_chance_takes_no_lock) {
+  contender a(s, env), b(s, env);
+  fault_plan certain;
+  certain.lose_requests = 1;
+  {
+    const std::lock_guard guard(s->mutex);
+    a.store->over().set_faults(certain);
+  }
+  a.attempt();
+  EXPECT_EQ(a.heard.news(), "");
+  b.attempt();
+  EXPECT_EQ(b.heard.news(), "g");
+}
+
 TEST_F(memory_fault, the_same_seed_loses_the_same_messages) {
   const auto run = [](std::uint64_t seed) {
     testkit::manual_environment own(3);
@@ -291,7 +305,9 @@ TEST_F(memory_fault, a_stopped_client_is_cut_off_after_its_time) {
   }
   a.acquire(2s);
   EXPECT_EQ(a.heard.news(), "g");
+  EXPECT_FALSE(a.store->over().is_unavailable());
   env.advance(1s);
+  EXPECT_TRUE(a.store->over().is_unavailable());
   a.claim->renew(2s, 1);
   EXPECT_EQ(a.heard.news(), "");
   env.advance(1s);

@@ -67,5 +67,12 @@ TEST(mysql_commands, that_have_one_connection_are_not_in_an_outage_for_want_of_a
   EXPECT_TRUE(t.awaits(0, "grant_number="));
 }
 
+TEST(mysql_commands, have_a_limited_number_of_connections) {
+  server_fixture t("row");
+  t.open();
+  const auto all = acquire_several(t, 4 * t.s->connections().commands, [] {});
+  EXPECT_EQ(t.connections.size(), t.s->connections().commands);
+}
+
 }  // namespace
 }  // namespace holdfast::mysql_unit

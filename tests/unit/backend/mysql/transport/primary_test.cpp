@@ -65,6 +65,21 @@ TEST(mysql_primary, is_kept_when_a_connection_from_before_its_demotion_ends) {
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
+TEST(mysql_primary, is_kept_while_another_connection_to_it_is_left) {
+  server_fixture t("row", 2);
+  t.open();
+  t.acquire(false);
+  told second;
+  const auto other = t.s->open("other", second);
+  other->acquire({.ttl = 30s, .at = t.now()});
+  t.greet(2);
+  t.reply(0, granted_row(1));
+  t.cut(2);
+  t.pass(1s);
+  for (std::size_t n = 3; n < t.connections.size(); ++n) EXPECT_EQ(t.connections[n]->server, 0u);
+  other->cancel();
+}
+
 TEST(mysql_primary, has_no_failure_when_the_connection_to_a_slow_server_is_closed) {
   server_fixture t("row", 2);
   bool is_open = false;

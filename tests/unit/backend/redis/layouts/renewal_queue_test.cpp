@@ -64,6 +64,18 @@ TEST_F(redis_renewal_queue, fills_a_request_with_the_claims_that_are_still_held)
   EXPECT_EQ(taken(20), from_to(20, 276));
 }
 
+TEST_F(redis_renewal_queue, has_a_limited_number_of_requests_in_flight) {
+  add_all();
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_TRUE(due.may_write());
+    due.on_sent();
+  }
+  EXPECT_FALSE(due.may_write());
+  const std::lock_guard guard(reactor.mutex());
+  due.on_end();
+  EXPECT_TRUE(due.may_write());
+}
+
 TEST_F(redis_renewal_queue, has_a_claim_once) {
   add_all();
   add_all();

@@ -194,6 +194,8 @@ TEST_F(redis_recipe, only_a_take_does_not_tell_whether_somebody_waits) {
   steps.acquire({.ttl = 10s}, now, rules);
   hear(operation::lock_or_queue, verdict::granted);
   EXPECT_FALSE(steps.granted().waiters_unknown);
+  steps.release(now, rules);
+  EXPECT_EQ(steps.check_waiters(now, rules).send, operation::none) << "it is being released";
 }
 
 TEST_F(redis_recipe, a_downgrade_is_repeated_until_it_is_answered) {

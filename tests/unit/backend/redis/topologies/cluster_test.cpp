@@ -448,5 +448,20 @@ TEST_F(redis_cluster_topology, nodes_are_asked_once_a_second_in_a_long_outage) {
   EXPECT_LE(ask_for(5s, 50ms), 21u) << "three at once, and the shortest pause has 750 ms";
 }
 
+TEST_F(redis_cluster_topology, asks_a_limited_number_of_nodes) {
+  std::string nodes = "a m1:6379@1 master - 0 0 1 connected 0-8191\n";
+  std::set<std::string> asked;
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = 'r' + std::to_string(i);
+    nodes += id + ' ' + id + ":6379@1 slave a 0 0 1 connected\n";
+  }
+  for (int i = 0; i < 100; ++i) {
+    pass(1s);
+    for (const auto& l : net.lines) asked.insert(l->host);
+    for (const std::string& host : asked) tell(host, nodes);
+  }
+  EXPECT_EQ(asked.size(), 64u);
+}
+
 }  // namespace
 }  // namespace holdfast::redis

@@ -177,6 +177,8 @@ TEST(redis_server_info, has_its_fields_whole) {
   EXPECT_EQ(info_field(info, "last"), "x");
   EXPECT_EQ(info_field(info, "memory"), "");
   EXPECT_EQ(info_field("", "maxmemory"), "");
+  constexpr std::string_view role = "role:master";
+  EXPECT_EQ(info_field(role.substr(0, 4), "role"), "") << "the value is not part of the reply";
 }
 
 TEST(redis_server_info, takes_only_two_numbers_for_the_server_s_time) {

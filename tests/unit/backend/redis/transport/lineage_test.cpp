@@ -316,6 +316,7 @@ TEST(redis_lineage, servers_that_say_nothing_are_never_refused) {
   EXPECT_EQ(l.judge_commands(silent), action::join);
   EXPECT_EQ(l.judge_commands(server_a), action::join);
   EXPECT_EQ(l.judge_commands(silent), action::join_stranger);
+  EXPECT_EQ(lineage().judge_lane(server_a), action::retry);
 }
 
 TEST(redis_lineage, a_server_without_a_run_id_is_that_of_the_messages_or_another_one) {

@@ -139,6 +139,14 @@ TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accep
   EXPECT_EQ(lines(), "!the server accepts requests again\n");
 }
 
+TEST_F(redis_reachability, a_refusal_is_logged_once_however_long_it_lasts) {
+  r.on_ready(lane::commands, reached_at);
+  r.on_refusal("loading", true, reached_at);
+  lines();
+  r.on_refusal("loading", true, reached_at + 2min);
+  EXPECT_EQ(lines(), "");
+}
+
 TEST_F(redis_reachability, a_refusal_that_no_longer_matters_is_forgotten_and_an_outage_is_not) {
   r.on_ready(lane::commands, reached_at);
   r.on_refusal("LOADING", true, reached_at);

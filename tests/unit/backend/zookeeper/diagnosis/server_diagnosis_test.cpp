@@ -35,6 +35,7 @@ class word_network final : public base::environment {
   std::unique_ptr<base::event_loop> make_loop(base::loop_user& u, base::driven_by by,
                                               const char* n) override {
     if (by == base::driven_by::callers) return net.make_loop(u, by, n);
+    if (!has_loops) return nullptr;
     return std::make_unique<word_loop>(*this);
   }
 
@@ -42,6 +43,7 @@ class word_network final : public base::environment {
   std::string answer;         // before the server closes the connection
   base::duration pause = 2s;  // that passes then: an alarm that rings late changes nothing
   unsigned connections = 0;   // for the word
+  bool has_loops = true;      // for it
 
  private:
   class word_stream final : public base::stream {
@@ -114,6 +116,12 @@ TEST(zookeeper_server_diagnosis, does_not_begin_to_wait_without_a_thread_that_en
   const zookeeper::server_facts found = t.ask();
   EXPECT_EQ(t.net.connections, 0u);
   EXPECT_EQ(found.unreached.text, "no thread can be started to ask it");
+}
+
+TEST(zookeeper_server_diagnosis, is_not_begun_without_a_loop_for_the_word) {
+  asked_server t;
+  t.net.has_loops = false;
+  EXPECT_EQ(t.ask().unreached.text, "no thread can be started to ask it");
 }
 
 TEST(zookeeper_server_diagnosis, sends_its_word_once_however_little_time_is_left) {

@@ -161,6 +161,7 @@ TEST(zookeeper_replies, to_connect) {
   EXPECT_FALSE(r->is_expired() || r->is_read_only);
   ASSERT_TRUE(read_connect_response(inside(gone)));
   EXPECT_TRUE(read_connect_response(inside(gone))->is_expired());
+  EXPECT_TRUE(read_connect_response(inside(connected(4'000, 0)))->is_expired());
   EXPECT_TRUE(read_connect_response(inside(limited))->is_read_only);
   const std::string old = fine.substr(0, fine.size() - 1);
   EXPECT_TRUE(read_connect_response(inside(old))) << "servers before 3.4 do not say read-only";
