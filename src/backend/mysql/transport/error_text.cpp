@@ -90,7 +90,7 @@ bool ends_connection(unsigned error) noexcept {
 }
 
 base::failure explain(unsigned error, std::string_view text) {
-  return explained(error, text, errc::refused);
+  return explained(error, text, is_in(passing, error) ? errc::unavailable : errc::refused);
 }
 
 base::failure explain_loss(unsigned error, std::string_view text) {

@@ -58,8 +58,10 @@ TEST(mysql_error, a_cut_in_use_says_nothing_about_the_url) {
 
 TEST(mysql_error, of_a_statement_that_changed_nothing_lets_it_be_repeated) {
   for (const unsigned passing :
-       {1020u, 1021u, 1036u, 1041u, 1114u, 1205u, 1213u, 1290u, 1317u, 1969u, 3024u, 3058u})
+       {1020u, 1021u, 1036u, 1041u, 1114u, 1205u, 1213u, 1290u, 1317u, 1969u, 3024u, 3058u}) {
     EXPECT_EQ(mysql::verdict_of(passing), sql_verdict::not_now) << passing;
+    EXPECT_EQ(mysql::explain(passing, "words").code, errc::unavailable) << passing;
+  }
   for (const unsigned other : {1u, 1142u, 1146u, 1054u, 1019u, 1022u})
     EXPECT_EQ(mysql::verdict_of(other), sql_verdict::refused) << other;
 }
