@@ -49,6 +49,15 @@ TEST_F(locks_of_one_store, are_requested_in_one_step) {
   for (turn* const t : s.take()) t->home.unlock(*t);
 }
 
+TEST_F(locks_of_one_store, are_no_group_when_there_is_only_one) {
+  const std::vector<multi_acquire::asked> one{{&a, {}}};
+  steps_of_a_group s(one, wait_bound::forever());
+  EXPECT_FALSE(s.advance());
+  EXPECT_EQ(store.news(), "acquire");
+  EXPECT_TRUE(s.advance());
+  for (turn* const t : s.take()) t->home.unlock(*t);
+}
+
 TEST_F(locks_of_one_store, are_not_requested_in_one_step_when_this_client_holds_one_of_them) {
   caller holder;
   a.begin(holder, wait_bound::forever());

@@ -34,6 +34,7 @@ TEST(name, must_be_well_formed_utf8) {
                                   "\xed\xa0\x80"s, "\xf0\x80\x80\x80"s, "\xf4\x90\x80\x80"s,
                                   "\xf5\x80\x80\x80"s, "a\xe2\x82"s, "\xc3"s, "\xe2\x28\xa1"s})
     EXPECT_NE(name_fault(name).find("UTF-8"), name_fault(name).npos);
+  EXPECT_NE(name_fault(std::string_view("\u9396").substr(0, 2)), "") << "its last byte is cut off";
 }
 
 TEST(name, may_have_each_first_and_last_sequence_of_utf8) {

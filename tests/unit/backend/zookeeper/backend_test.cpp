@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
@@ -34,6 +35,13 @@ TEST_F(zookeeper_backend, that_is_told_to_retry_connects_without_a_pause) {
   b.retry_now();
   net.time.advance(0ms);
   EXPECT_TRUE(net.events);
+}
+
+TEST_F(zookeeper_backend, is_not_closed_in_the_child_of_a_fork) {
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([&] {
+    b.forked();
+    return !b.close(net.now() + 1s) && net.written.empty();
+  }));
 }
 
 TEST_F(zookeeper_backend, sends_the_end_of_its_session_before_close_returns) {

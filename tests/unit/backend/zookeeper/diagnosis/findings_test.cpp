@@ -248,6 +248,9 @@ TEST(zookeeper_grading, a_server_at_its_limit_of_connections_ends_them_without_a
     f.servers[2].srvr.clear();
   });
   EXPECT_TRUE(has(closed, "c:1 accepts a connection and closes it")) << closed.why;
+  const finding wordless =
+      spoiled("connections", [](ensemble_facts& f) { f.servers[2].srvr.clear(); });
+  EXPECT_EQ(wordless.grade, good) << "srvr is not allowed there: " << wordless.why;
   const finding unreached = spoiled("connections", [](ensemble_facts& f) {
     f.servers[2].no_session = {errc::unavailable, "x"};
     f.servers[2].srvr.clear();

@@ -54,6 +54,9 @@ class played_tree {
   std::function<reply_body(std::string_view path)> acl_of = [](auto) { return acl({}); };
   std::function<reply_body(std::string_view path)> stat_of = [](auto) { return stat_bytes({}); };
   std::string lost_at;  // the path at whose first request the connection is lost
+  reply_body list;      // in place of the names of the locks
+  bool may_create = true;
+  int deletes = 0;
 
  private:
   void serve() {
@@ -92,8 +95,10 @@ class played_tree {
     switch (op) {
       case opcode::get_acl: return acl_of(path);
       case opcode::exists: return stat_of(path);
-      case opcode::get_children2: return names(locks);
+      case opcode::get_children2: return list ? list : names(locks);
+      case opcode::remove: ++deletes; return "";
       case opcode::create2:
+        if (!may_create) return {};
         zookeeper::jute_writer(made).write_text(path);
         return made + stat_bytes({});
       default: return "";
@@ -117,6 +122,24 @@ TEST(zookeeper_tree_diagnosis, reports_the_locks_whose_nodes_anyone_may_delete) 
   EXPECT_EQ(found.open, std::vector<std::string>{"open"});
   ASSERT_EQ(found.acl.size(), 1u);
   EXPECT_EQ(found.acl[0].scheme, "world");
+  EXPECT_FALSE(found.trips.empty());
+}
+
+TEST(zookeeper_tree_diagnosis, deletes_only_a_node_that_it_could_create) {
+  for (const bool may_create : {true, false}) {
+    played_tree t;
+    t.may_create = may_create;
+    EXPECT_EQ(t.diagnose().create_code == error::ok, may_create);
+    EXPECT_EQ(t.deletes, may_create ? 1 : 0);
+  }
+}
+
+TEST(zookeeper_tree_diagnosis, reads_the_first_thousand_locks_of_a_larger_tree) {
+  played_tree t;
+  for (int i = 0; i < 1'001; ++i) t.locks.push_back("job" + std::to_string(i));
+  const zookeeper::tree_facts found = t.diagnose();
+  EXPECT_EQ(found.locks, 1'000u);
+  EXPECT_FALSE(found.are_all);
 }
 
 // A lock of another layout may have a node of such a name.
@@ -136,6 +159,14 @@ TEST(zookeeper_tree_diagnosis, reads_the_sequences_of_a_semaphores_folders_where
     EXPECT_EQ(found.sequence, sequence) << layout;
     EXPECT_EQ(found.most_used, "job") << layout;
   }
+}
+
+TEST(zookeeper_tree_diagnosis, takes_no_malformed_list_for_that_of_all_locks) {
+  played_tree t;
+  t.list = "x";
+  const zookeeper::tree_facts found = t.diagnose();
+  EXPECT_EQ(found.locks, 0u);
+  EXPECT_FALSE(found.are_all);
 }
 
 TEST(zookeeper_tree_diagnosis, that_loses_its_connection_reads_no_further_locks) {

@@ -47,15 +47,19 @@ TEST(zookeeper_semaphore_codec, every_node_counts_and_equal_sequences_count_for_
   EXPECT_FALSE(found({curators + "2147483647", my_lease + "2147483647"}, 1).hold);
   EXPECT_FALSE(found({curators + "-2147483648", my_lease + "0000000009"}, 1).hold);
   EXPECT_FALSE(found({my_lease + "-2147483648"}, 1).hold);
+  EXPECT_FALSE(found({"other0000000010", my_lease + "0000000009"}, 1).hold) << "it is no lease";
 }
 
 TEST(zookeeper_semaphore_codec, a_guid_of_ours_says_its_total_and_no_other_does) {
   const std::string four = lease_name(with_total({1, 2}, 4)) + "0000000001";
   EXPECT_EQ(found({four, my_lease + "0000000009"}).other_total, 4u);
   EXPECT_EQ(found({four, my_lease + "0000000009"}, 4).other_total, 0u);
+  EXPECT_EQ(found({four, curators + "0000000002", my_lease + "0000000009"}).other_total, 4u);
   const std::string without_prefix = "x_y" + four.substr(3);
   EXPECT_EQ(found({without_prefix, my_lease + "0000000009"}).other_total, 0u);
   EXPECT_EQ(found({curators + "0000000001", "x", "_c_-lease-0000000001"}).other_total, 0u);
+  const std::string longer = owner_text(with_total({1, 2}, 4)) + "x-lease-0000000001";
+  EXPECT_EQ(found({longer, my_lease + "0000000009"}).other_total, 0u);
 }
 
 TEST(zookeeper_semaphore_codec, holders_are_shown_with_their_permits_and_without_those_that_wait) {

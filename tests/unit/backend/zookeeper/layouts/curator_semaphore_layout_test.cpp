@@ -117,6 +117,25 @@ TEST(zookeeper_semaphore_layout, one_that_is_in_use_with_another_number_of_permi
             "the semaphore is in use with 5 permits, not 2: use another name for one of them");
 }
 
+TEST(zookeeper_semaphore_layout, several_permits_are_made_and_granted_in_one_transaction) {
+  layout_fixture t("layout=curator-semaphore");
+  t.claim->acquire({.mode = lock_mode::permit, .permits = 2, .total_permits = 3});
+  EXPECT_EQ(t.requests(), "multi list exists");
+  const std::string lease = t.claim->owner() + "-lease-", &multi = t.last_requests.front();
+  const std::size_t first = multi.find("/x/leases/" + lease);
+  ASSERT_NE(first, multi.npos);
+  const std::size_t second = multi.find("/x/leases/" + lease, first + 1);
+  ASSERT_NE(second, multi.npos);
+  EXPECT_EQ(multi.find(lease, second + lease.size()), multi.npos);
+  const std::string names[] = {lease + "0000000001", lease + "0000000002"};
+  t.answer(5, layout_fixture::all_created({"leases/" + names[0], "leases/" + names[1]}));
+  t.answer(5, layout_fixture::children({names[0], names[1]}));
+  t.answer(5, error::no_node);
+  EXPECT_EQ(t.told.take(), "granted 5");
+  t.claim->release(nullptr);
+  EXPECT_EQ(t.requests(), "delete delete");
+}
+
 TEST(zookeeper_semaphore_layout, more_permits_than_fit_into_one_transaction_are_unsupported) {
   layout_fixture t("layout=curator-semaphore");
   t.claim->acquire({.mode = lock_mode::permit, .permits = 1001, .total_permits = 2000});
@@ -155,6 +174,17 @@ TEST(zookeeper_semaphore_layout, the_folders_are_made_again_when_they_were_remov
   for (int i = 0; i < 4; ++i) t.answer(7, error::no_node);
   EXPECT_EQ(t.told.take(), "");
   EXPECT_EQ(t.requests(), with_folders);
+}
+
+TEST(zookeeper_semaphore_layout, the_folders_that_another_client_has_made_are_used) {
+  semaphore_taker t;
+  for (int i = 0; i < 3; ++i) t.answer(5, error::no_node);
+  EXPECT_EQ(t.requests(), "container container create list exists");
+  for (int i = 0; i < 2; ++i) t.answer(6, error::node_exists);
+  t.answer(7, layout_fixture::created(t.own_name("0000000001")));
+  t.answer(7, layout_fixture::children({t.own_lease("0000000001")}));
+  t.answer(7, error::no_node);
+  EXPECT_EQ(t.told.take(), "granted 7");
 }
 
 TEST(zookeeper_semaphore_layout, a_folder_that_may_not_be_made_is_named_by_the_one_above_it) {
@@ -211,6 +241,14 @@ TEST(zookeeper_semaphore_layout, replies_to_a_destroyed_claim_are_dropped) {
   t.answer(6, layout_fixture::children({own}));
   t.answer(6, layout_fixture::children({}));
   EXPECT_EQ(t.requests(), "");
+
+  semaphore_holder checking;
+  checking.claim->check_waiters();
+  EXPECT_EQ(checking.requests(), "list");
+  checking.answer(6, error::no_node);
+  EXPECT_EQ(checking.requests(), "exists");
+  checking.claim.reset();
+  checking.answer(7, layout_fixture::stat(7));
 }
 
 // The permit was taken, so it enters the queue.
@@ -236,6 +274,24 @@ TEST(zookeeper_semaphore_layout, a_claim_that_cannot_list_the_queue_leaves_it) {
   EXPECT_NE(t.last_request.find("/x/locks/" + t.queue_node), std::string::npos);
 }
 
+TEST(zookeeper_semaphore_layout, a_claim_whose_node_is_no_longer_in_the_queue_queues_again) {
+  semaphore_queuer t;
+  t.answer(7, layout_fixture::children({"_c_a-lock-0000000001"}));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "create list");
+}
+
+// A negative sequence is younger, and another client may take its node for the first.
+TEST(zookeeper_semaphore_layout, a_claim_in_the_queue_beside_a_negative_sequence_is_refused) {
+  semaphore_queuer t;
+  t.answer(7, layout_fixture::children({t.queue_node, "_c_a-lock--2147483648"}));
+  EXPECT_EQ(t.requests(), "delete");
+  EXPECT_NE(t.last_request.find("/x/locks/" + t.queue_node), std::string::npos);
+  t.answer(8);
+  EXPECT_EQ(t.told.take(), "refused");
+  EXPECT_EQ(t.told.why.code, errc::exhausted);
+}
+
 TEST(zookeeper_semaphore_layout, a_claim_in_the_queue_waits_for_the_one_before_it) {
   const std::string before = "_c_a-lock-0000000001";
   semaphore_queuer t, late;
@@ -253,6 +309,18 @@ TEST(zookeeper_semaphore_layout, a_claim_in_the_queue_waits_for_the_one_before_i
   EXPECT_EQ(late.requests(), "create list");
 }
 
+TEST(zookeeper_semaphore_layout, a_claim_that_gives_up_in_the_queue_waits_for_the_end_of_its_node) {
+  semaphore_queuer t;
+  t.answer(7, layout_fixture::children({"_c_a-lock-0000000001", t.queue_node}));
+  EXPECT_EQ(t.requests(), "watch");
+  t.answer(7, layout_fixture::data(1));
+  t.claim->cancel();
+  EXPECT_EQ(t.requests(), "delete");
+  EXPECT_EQ(t.told.take(), "");
+  t.answer(8);
+  EXPECT_EQ(t.told.take(), "ended");
+}
+
 TEST(zookeeper_semaphore_layout, a_first_in_the_queue_whose_lease_is_removed_queues_again) {
   semaphore_queuer t;
   t.answer(7, layout_fixture::children({t.queue_node}));
@@ -267,8 +335,8 @@ TEST(zookeeper_semaphore_layout, a_first_in_the_queue_whose_lease_is_removed_que
 }
 
 TEST(zookeeper_semaphore_layout, a_holder_is_notified_of_claims_in_the_queue) {
-  semaphore_holder wanted, unwanted, without_queue;
-  for (semaphore_holder* t : {&wanted, &unwanted, &without_queue}) {
+  semaphore_holder wanted, unwanted, without_queue, with_new_queue;
+  for (semaphore_holder* t : {&wanted, &unwanted, &without_queue, &with_new_queue}) {
     t->claim->check_waiters();
     EXPECT_EQ(t->requests(), "list");
   }
@@ -277,8 +345,14 @@ TEST(zookeeper_semaphore_layout, a_holder_is_notified_of_claims_in_the_queue) {
   unwanted.answer(6, layout_fixture::children({}));
   EXPECT_EQ(unwanted.told.take(), "");
   EXPECT_EQ(unwanted.requests(), "");
+  for (semaphore_holder* t : {&without_queue, &with_new_queue}) {
+    t->answer(6, error::no_node);
+    EXPECT_EQ(t->requests(), "exists") << "its creation is an event";
+  }
   without_queue.answer(6, error::no_node);
-  EXPECT_EQ(without_queue.requests(), "exists") << "its creation is an event";
+  EXPECT_EQ(without_queue.requests(), "");
+  with_new_queue.answer(7, layout_fixture::stat(7));
+  EXPECT_EQ(with_new_queue.requests(), "list");
   for (semaphore_holder* t : {&unwanted, &without_queue}) EXPECT_EQ(t->told.take(), "");
 }
 

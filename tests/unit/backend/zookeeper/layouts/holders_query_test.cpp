@@ -135,6 +135,21 @@ TEST(zookeeper_holders_query, of_a_root_that_cannot_be_listed_is_refused) {
   EXPECT_EQ(to.why.code, errc::refused);
 }
 
+TEST(zookeeper_holders_query, of_a_shared_lock_shows_a_holder_once_when_another_has_ended) {
+  shown_holders to;
+  layout_fixture t("layout=curator-rw");
+  t.layout().holders("job", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, layout_fixture::children({"_c_a-__READ__0000000001", "_c_b-__READ__0000000002"}));
+  EXPECT_EQ(t.requests(), "watch watch");
+  t.answer(5, layout_fixture::data(9));
+  t.answer(5, zookeeper::error::no_node);
+  EXPECT_EQ(t.requests(), "");
+  ASSERT_TRUE(to.result);
+  EXPECT_EQ(to.result->size(), 1u);
+}
+
 TEST(zookeeper_holders_query, of_a_shared_lock_follows_its_other_holders_when_one_has_ended) {
   shown_holders to;
   layout_fixture t("layout=curator-rw");
@@ -159,6 +174,19 @@ TEST(zookeeper_holders_query, that_has_failed_sends_no_further_requests) {
   t.answer(5, layout_fixture::children({first_in_queue}));
   EXPECT_EQ(t.requests(), "");
   EXPECT_EQ(to.why.code, errc::refused);
+}
+
+TEST(zookeeper_holders_query, that_begins_without_a_connection_is_sent_over_the_next_one) {
+  shown_holders to;
+  layout_fixture t;
+  t.lose();
+  t.layout().holders("job", to);
+  t.attach_again();
+  ASSERT_EQ(t.sent_again(), "sync list");
+  t.answer(5);
+  t.answer(5, zookeeper::error::no_node);
+  ASSERT_TRUE(to.result) << to.why.text;
+  EXPECT_TRUE(to.result->empty());
 }
 
 TEST(zookeeper_holders_query, shows_no_lock_as_free_when_the_connection_is_lost) {

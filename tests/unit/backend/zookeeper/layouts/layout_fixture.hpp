@@ -190,7 +190,8 @@ class layout_fixture {
   std::string own_name(const std::string& sequence) const { return own_ + sequence; }
 
   noted_events told;
-  std::string last_request;  // its bytes
+  std::vector<std::string> last_requests;  // the bytes of those that requests() returned last
+  std::string last_request;                // of the last one
   std::unique_ptr<seam::claim> claim;
 
   static std::string node(const std::string& name) { return "/x/" + name; }
@@ -207,6 +208,17 @@ class layout_fixture {
   static std::string data(std::int64_t czxid, std::string_view content = {},
                           std::int64_t owner = session) {
     return text(content) + stat(czxid, 0, 0, owner);
+  }
+  // Of a multi: these nodes were made.
+  static std::string all_created(const std::vector<std::string>& names) {
+    std::string out;
+    zookeeper::jute_writer w(out);
+    for (const std::string& name : names) {
+      w.write_int(static_cast<std::int32_t>(zookeeper::opcode::create)).write_bool(false);
+      w.write_int(0).write_text(node(name));
+    }
+    w.write_int(-1).write_bool(true).write_int(-1);
+    return out;
   }
   // Of a multi: a node was made, and one removed.
   static std::string replaced_by(const std::string& name) {
@@ -252,6 +264,7 @@ class layout_fixture {
   }
   std::vector<std::pair<std::int32_t, zookeeper::opcode>> read_requests() {
     net_.user->flush();
+    last_requests.clear();
     std::vector<std::pair<std::int32_t, zookeeper::opcode>> out;
     zookeeper::frame_reader frames;
     frames.feed(bytes_of(std::exchange(net_.written, {})), [&](std::span<const std::byte> f) {
@@ -264,6 +277,7 @@ class layout_fixture {
       }
       out.emplace_back(number, op);
       last_request.assign(reinterpret_cast<const char*>(f.data()), f.size());
+      last_requests.push_back(last_request);
       return true;
     });
     return out;

@@ -123,6 +123,20 @@ TEST(zookeeper_lock_breaking, that_is_not_allowed_names_the_missing_right) {
       << to.why.text;
 }
 
+TEST(zookeeper_lock_breaking, fails_when_one_of_the_holders_leases_may_not_be_removed) {
+  break_decision to;
+  layout_fixture t("layout=curator-semaphore&revocation-timeout=0s");
+  t.layout().break_lock("job", "_c_a", to);
+  EXPECT_EQ(t.requests(), "sync list");
+  t.answer(5);
+  t.answer(5, layout_fixture::children({"_c_a-lease-0000000001", "_c_a-lease-0000000002"}));
+  EXPECT_EQ(t.requests(), "delete delete");
+  t.answer(6);
+  t.answer(6, zookeeper::error::no_auth);
+  EXPECT_FALSE(to.result);
+  EXPECT_EQ(to.why.code, errc::refused);
+}
+
 TEST(zookeeper_lock_breaking, ends_with_the_client) {
   break_decision to;
   {

@@ -88,6 +88,27 @@ TEST(zookeeper_nodes_ahead, an_answer_counts_only_for_the_node_that_was_asked_ab
   EXPECT_EQ(asked(n), std::vector<std::string>{"c"});
 }
 
+TEST(zookeeper_nodes_ahead, one_that_is_missing_is_no_other_that_was_asked_about_before) {
+  nodes_ahead n = behind_three(false);
+  n.on_event("a", true, own);
+  n.show({"c", "b", "x"}, true);
+  EXPECT_EQ(asked(n), std::vector<std::string>{"x"});
+  n.on_missing(0);
+  n.on_event("c", true, own);
+  EXPECT_EQ(n.now(), what_is_ahead::watched);
+  n.on_event("b", true, own);
+  EXPECT_EQ(n.now(), what_is_ahead::nothing);
+}
+
+// The event is that of an earlier watch, and its node may be there again.
+TEST(zookeeper_nodes_ahead, the_end_of_a_node_that_is_not_watched_yet_proves_nothing) {
+  nodes_ahead n;
+  n.show({"a"}, true);
+  (void)asked(n);
+  n.on_event("a", true, own);
+  EXPECT_EQ(n.now(), what_is_ahead::unknown);
+}
+
 TEST(zookeeper_nodes_ahead, the_end_of_a_younger_node_proves_nothing) {
   nodes_ahead n;
   n.show({"a"}, true);

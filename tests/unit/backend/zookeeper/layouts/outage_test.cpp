@@ -45,6 +45,14 @@ TEST(zookeeper_outage, is_checked_once_more_shortly_before_a_wait_ends) {
       t.attempted_between(300ms + outage_timeout - last_attempt_lead, 300ms + outage_timeout));
 }
 
+TEST(zookeeper_outage, delays_the_request_of_a_claim_until_its_end) {
+  layout_fixture t;
+  t.lose();
+  t.acquire();
+  t.attach_again();
+  EXPECT_EQ(t.sent_again(), "create exists");
+}
+
 TEST(zookeeper_outage, is_no_reason_for_what_a_later_server_does_not_answer) {
   played_outage t;
   t.move();

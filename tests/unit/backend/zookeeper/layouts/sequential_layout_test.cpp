@@ -94,16 +94,18 @@ TEST(zookeeper_sequential_layout, the_parent_is_made_again_when_it_was_removed_m
 }
 
 TEST(zookeeper_sequential_layout, the_parent_is_made_when_it_is_missing) {
-  layout_fixture t;
-  t.acquire();
-  EXPECT_EQ(t.requests(), "create exists");
-  t.answer(5, error::no_node);
-  t.answer(5, error::no_node);
-  EXPECT_EQ(t.requests(), "container create exists");
-  t.answer(6, error::node_exists);  // another client was faster
-  t.answer(7, layout_fixture::created(t.own_name("0000000001")));
-  t.answer(7, layout_fixture::stat(1, 1, 7));
-  EXPECT_EQ(t.told.take(), "granted 7");
+  for (const error made : {error::ok, error::node_exists}) {  // or another client was faster
+    layout_fixture t;
+    t.acquire();
+    EXPECT_EQ(t.requests(), "create exists");
+    t.answer(5, error::no_node);
+    t.answer(5, error::no_node);
+    EXPECT_EQ(t.requests(), "container create exists");
+    t.answer(6, made);
+    t.answer(7, layout_fixture::created(t.own_name("0000000001")));
+    t.answer(7, layout_fixture::stat(1, 1, 7));
+    EXPECT_EQ(t.told.take(), "granted 7");
+  }
 }
 
 TEST(zookeeper_sequential_layout, the_end_of_the_node_before_grants) {
@@ -393,6 +395,22 @@ TEST(zookeeper_sequential_layout, replies_to_a_claim_that_was_destroyed_are_drop
   watching.answer(5, behind_another::data(3));
   watching.answer(5, behind_another::data(5));
   EXPECT_EQ(watching.requests(), "");
+
+  layout_fixture leaving;
+  leaving.acquire();
+  EXPECT_EQ(leaving.requests(), "create exists");
+  leaving.claim->cancel();
+  EXPECT_EQ(leaving.requests(), "sync list");
+  leaving.claim.reset();
+  for (int i = 0; i < 3; ++i) leaving.answer(5, error::no_node);
+  leaving.answer(6, layout_fixture::children({leaving.own_name("0000000002")}));
+
+  behind_another checking;
+  checking.be_granted();
+  checking.claim->check_waiters();
+  EXPECT_EQ(checking.requests(), "list");
+  checking.claim.reset();
+  checking.answer(10, behind_another::children({checking.own}));
 }
 
 TEST(zookeeper_sequential_layout, a_holder_takes_no_malformed_list_for_waiters) {

@@ -46,6 +46,23 @@ TEST(zookeeper_single_node_layout, a_claim_that_finds_the_node_of_another_waits_
   EXPECT_EQ(t.requests(), "create watch");
 }
 
+TEST(zookeeper_single_node_layout, a_node_that_ends_before_it_is_looked_at_is_created_again) {
+  node_claim t;
+  t.answer(5, error::node_exists);
+  t.answer(5, error::no_node);
+  EXPECT_EQ(t.requests(), "create watch");
+}
+
+TEST(zookeeper_single_node_layout, a_claim_that_no_longer_waits_creates_nothing) {
+  node_claim t;
+  t.answer(5, error::node_exists);
+  t.answer(5, node_claim::other_data());
+  t.claim->cancel();
+  EXPECT_EQ(t.told.take(), "ended");
+  t.give(event(event_kind::deleted, "/x"));
+  EXPECT_EQ(t.requests(), "");
+}
+
 TEST(zookeeper_single_node_layout, a_node_that_is_not_ephemeral_is_no_lock_of_it) {
   node_claim t;
   t.answer(5, error::node_exists);
@@ -98,6 +115,13 @@ TEST(zookeeper_single_node_layout, a_claim_that_gives_up_leaves_the_node_of_anot
   t.answer(6, node_claim::other_data());
   EXPECT_EQ(t.requests(), "");
   EXPECT_EQ(t.told.take(), "ended");
+}
+
+TEST(zookeeper_single_node_layout, a_reply_to_a_destroyed_claim_is_dropped) {
+  canceled_node_claim t;
+  t.claim.reset();
+  t.answer(6, t.own_data(6));
+  EXPECT_EQ(t.requests(), "");
 }
 
 TEST(zookeeper_single_node_layout, a_claim_that_gives_up_looks_again_after_a_malformed_reply) {

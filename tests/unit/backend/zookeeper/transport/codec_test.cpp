@@ -117,8 +117,11 @@ TEST(zookeeper_requests, a_multi_has_a_head_for_each_operation_and_an_end) {
 }
 
 TEST(zookeeper_requests, watches_are_set_again_in_frames_that_a_server_takes) {
-  std::string out;
+  std::string out, of_one_kind;
   EXPECT_EQ(append_set_watches(out, 5, {}), 0u);
+  EXPECT_EQ(append_set_watches(of_one_kind, 5, {{"/a"}, {}, {}}), 1u);
+  EXPECT_EQ(append_set_watches(of_one_kind, 5, {{}, {"/a"}, {}}), 1u);
+  EXPECT_EQ(append_set_watches(of_one_kind, 5, {{}, {}, {"/a"}}), 1u);
   EXPECT_EQ(append_set_watches(out, 5, {{"/a"}, {}, {"/b"}}), 1u);
   EXPECT_EQ(hex_of(out), "00000028"
                          "fffffff8"
@@ -162,6 +165,7 @@ TEST(zookeeper_replies, to_connect) {
   ASSERT_TRUE(read_connect_response(inside(gone)));
   EXPECT_TRUE(read_connect_response(inside(gone))->is_expired());
   EXPECT_TRUE(read_connect_response(inside(connected(4'000, 0)))->is_expired());
+  EXPECT_TRUE(read_connect_response(inside(connected(0, 7)))->is_expired());
   EXPECT_TRUE(read_connect_response(inside(limited))->is_read_only);
   const std::string old = fine.substr(0, fine.size() - 1);
   EXPECT_TRUE(read_connect_response(inside(old))) << "servers before 3.4 do not say read-only";

@@ -36,7 +36,7 @@ TEST(zookeeper_jute, reads_what_it_wrote) {
 }
 
 TEST(zookeeper_jute, what_is_not_there_is_zero_and_never_good_again) {
-  jute_reader r(bytes_of(std::string("\0\0\0", 3)));
+  jute_reader r(bytes_of("\1\1\1"));
   EXPECT_EQ(r.read_int(), 0);
   EXPECT_FALSE(r.is_good());
   EXPECT_FALSE(r.read_bool()) << "although bytes were left";

@@ -1,4 +1,6 @@
 // A session while no server answers.
+#include <algorithm>
+
 #include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
@@ -55,6 +57,7 @@ TEST(zookeeper_session_outage, a_first_session_tries_each_server_within_the_conn
     t.open();
     t.pass(1s);
   }
+  EXPECT_EQ(std::ranges::count(t.log, "doubtful"), 0) << "there is no session to be doubted";
   session_fixture alone;
   alone.s.open(alone.now());
   alone.open();
@@ -78,6 +81,33 @@ TEST(zookeeper_session_outage, an_overdue_reply_is_pinged_after_a_cut_with_a_pin
   EXPECT_EQ(t.sent().size(), 2u) << "the write that renews, and the request";
   t.pass(200ms);
   EXPECT_EQ(t.sent().size(), 1u) << "the next ping";
+}
+
+TEST(zookeeper_session_outage, a_pause_is_never_made_longer) {
+  session_fixture t;
+  t.attach();
+  t.lose();
+  t.lose();
+  EXPECT_EQ(t.s.where(), session::state::waiting);
+  t.s.retry_now(t.now() + 1h);
+  t.pass(100ms);
+  EXPECT_TRUE(t.is_connected());
+}
+
+// Its alarm would ring all the time.
+TEST(zookeeper_session_outage, a_session_that_is_being_closed_has_no_deadline) {
+  session_fixture t;
+  t.attach();
+  t.pass_silently(session_timeout - 1s);
+  t.s.close(t.now(), t.events);
+  t.pass_silently(1s);
+  t.wake = base::never;
+  t.s.on_alarm(t.now(), t.events);
+  EXPECT_EQ(t.s.where(), session::state::closing);
+  EXPECT_GT(t.wake, t.now());
+  EXPECT_EQ(std::ranges::count(t.log, "lost"), 0);
+  t.give(replied(1, 5));
+  EXPECT_EQ(t.log.back(), "ended");
 }
 
 // The bytes of a ConnectRequest that name the session.
@@ -121,6 +151,34 @@ TEST(zookeeper_session_outage, a_connection_that_closes_after_it_was_given_up_is
   t.take_log();
   t.lose();
   EXPECT_EQ(t.take_log(), strings{});
+}
+
+TEST(zookeeper_session_outage, a_malformed_reply_to_the_write_that_renews_proves_nothing) {
+  session_fixture t;
+  t.attach();
+  t.pass(1s);
+  t.lose();
+  t.open();
+  t.give(connected(timeout_ms, session_id));
+  const time_point before = t.deadline;
+  t.give(replied(1, 5, error::ok, "x"));
+  EXPECT_EQ(t.s.deadline().deadline(), before);
+}
+
+TEST(zookeeper_session_outage, nothing_is_read_after_the_end_of_a_connection) {
+  const std::string news = event(event_kind::data, "/x");
+  session_fixture out_of_order(ensemble_of(2)), refused;
+  for (session_fixture* t : {&out_of_order, &refused}) {
+    t->attach();
+    t->take_log();
+  }
+  out_of_order.give(replied(7, 5) + news);
+  EXPECT_EQ(out_of_order.take_log(), (strings{"doubtful", "down"}));
+  refused.give(replied(xid::auth, 0, error::auth_failed) + news);
+  refused.give(news);
+  refused.lose();
+  EXPECT_EQ(refused.take_log(), strings{"refused"});
+  EXPECT_EQ(refused.s.where(), session::state::ended);
 }
 
 TEST(zookeeper_session_outage, a_reply_that_was_not_asked_for_ends_the_connection) {

@@ -75,6 +75,8 @@ TEST(zookeeper_session, is_refused_where_its_user_is) {
   t.give(replied(xid::auth, 0, error::auth_failed));
   EXPECT_EQ(t.take_log(), strings{"refused"});
   EXPECT_EQ(t.s.where(), session::state::ended);
+  noted_replies a;
+  EXPECT_FALSE(t.s.submit(a, opcode::sync, "A", t.now()));
 }
 
 // Rule A: at any server.
@@ -154,6 +156,58 @@ TEST(zookeeper_session, is_renewed_at_the_leader_by_a_write) {
   EXPECT_EQ(t.places.size(), 2u);
 }
 
+TEST(zookeeper_session, is_renewed_by_a_write_at_a_server_alone) {
+  session_fixture t(at_the_leader(1));
+  t.attach();
+  t.open(channel::mode);
+  t.give("\nMode: standalone\n", channel::mode);
+  t.pass(3s);
+  const auto sent = t.sent();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(is_renewing_write(sent[0]));
+}
+
+TEST(zookeeper_session, is_renewed_by_each_write_of_a_lock) {
+  for (const opcode write : {opcode::create, opcode::create2, opcode::create_container,
+                             opcode::remove, opcode::set_data}) {
+    session_fixture t(at_the_leader(1));
+    noted_replies a;
+    t.attach();
+    t.open(channel::mode);
+    t.give("\nMode: leader\n", channel::mode);
+    t.pass(1s);
+    t.s.submit(a, write, "A", t.now());
+    t.give(replied(1, 5));
+    EXPECT_EQ(t.deadline, t.now() + 11'880ms - 2ms) << static_cast<int>(write);
+  }
+}
+
+TEST(zookeeper_session, is_renewed_at_the_same_server_when_that_turns_out_to_lead) {
+  session_fixture t(at_the_leader(2));
+  noted_replies a;
+  t.attach();
+  t.pass(2'990ms);
+  t.s.submit(a, opcode::sync, "A", t.now());
+  t.pass(20ms);
+  EXPECT_EQ(t.s.where(), session::state::draining);
+  t.open(channel::mode);
+  t.give("\nMode: leader\n", channel::mode);
+  t.give(replied(1, 5));
+  ASSERT_EQ(t.places.size(), 3u);
+  EXPECT_EQ(t.places[2], t.places[0]);
+}
+
+TEST(zookeeper_session, reads_no_endless_answer_to_the_question_for_the_leader) {
+  session_fixture t(at_the_leader(1));
+  t.attach();
+  t.open(channel::mode);
+  t.give(std::string(mode_answer_max, 'x'), channel::mode);
+  EXPECT_TRUE(t.is_connected(channel::mode));
+  t.give("x", channel::mode);
+  EXPECT_FALSE(t.is_connected(channel::mode));
+  EXPECT_EQ(t.s.mode(), server_mode::unknown);
+}
+
 // Each lock that is held learns of each deadline.
 TEST(zookeeper_session, tells_of_no_deadline_that_is_only_a_little_later) {
   session_fixture t(at_the_leader(1));
@@ -193,6 +247,14 @@ TEST(zookeeper_session, looks_for_the_leader_as_it_renews_at_a_follower) {
   t.open(channel::mode);
   t.give("\nMode: leader\n", channel::mode);
   EXPECT_EQ(t.s.mode(), server_mode::leader) << "whatever the server before was";
+}
+
+TEST(zookeeper_session, is_renewed_at_the_same_server_while_that_does_not_name_its_role) {
+  session_fixture t(at_the_leader(2));
+  t.attach();
+  t.pass(3s);
+  ASSERT_EQ(t.places.size(), 3u);
+  EXPECT_EQ(t.places[2], t.places[0]);
 }
 
 TEST(zookeeper_session, is_closed_at_the_server) {

@@ -163,6 +163,15 @@ TEST_F(zookeeper_transport, is_refused_at_once_by_a_server_that_is_not_trusted) 
   EXPECT_EQ(code, errc::refused);
 }
 
+TEST_F(zookeeper_transport, is_refused_at_once_where_its_certificate_cannot_be_used) {
+  const std::string text = open([&] {
+    lose(errc::bad_option, "no certificate in that file");
+    net.time.advance(where.op_timeout);
+  });
+  EXPECT_EQ(text, "no certificate in that file");
+  EXPECT_EQ(code, errc::bad_option);
+}
+
 TEST_F(zookeeper_transport, names_a_server_that_is_connected_to_and_silent) {
   const std::string text = open([&] {
     stream().on_open();
@@ -176,6 +185,25 @@ TEST_F(zookeeper_transport, is_closed_when_the_server_has_confirmed_it) {
   EXPECT_EQ(open([&] { attach(); }), "");
   net.while_blocked = [&] { give(replied(1, 6)); };
   EXPECT_TRUE(over.close(net.now() + 1s));
+}
+
+TEST_F(zookeeper_transport, soon_tries_again_when_no_connection_can_be_made) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  net.has_threads = false;  // for the own loop, which a server that does not answer calls for
+  net.time.advance(where.session_timeout / 4);
+  std::string why;
+  const auto waits = [&] {
+    const std::lock_guard guard(over.mutex());
+    why = over.of_session().last_failure().text;
+    return over.of_session().where() == zookeeper::session::state::waiting;
+  };
+  for (int i = 0; i < 40 && !waits(); ++i) net.time.advance_to_next_alarm();
+  ASSERT_TRUE(waits());
+  EXPECT_NE(why.find("raise the limit of processes"), why.npos) << why;
+  const std::size_t before = net.streams.size();
+  net.has_threads = true;
+  net.time.advance(where.retry_base);
+  EXPECT_EQ(net.streams.size(), before + 1);
 }
 
 TEST_F(zookeeper_transport, has_its_end_sent_by_the_loop_that_has_its_connection) {
@@ -255,6 +283,19 @@ TEST_F(zookeeper_transport, reports_and_logs_an_outage_and_its_end) {
   EXPECT_EQ(heard.other_lines(), 0u);
   EXPECT_EQ(heard.text(), "the connection to zookeeper://a,b is lost: reset by the network\n"
                           "connected to zookeeper://a,b again after 50 ms\n");
+}
+
+TEST_F(zookeeper_transport, is_not_connected_again_when_it_is_opened_at_its_second_server) {
+  testkit::heard_warnings heard;
+  EXPECT_EQ(open([&] {
+              stream().on_open();
+              lose(errc::unavailable, "the first one");
+              attach();
+            }),
+            "");
+  EXPECT_TRUE(status().connected);
+  EXPECT_EQ(status().reconnects, 0u);
+  EXPECT_EQ(heard.text(), "");
 }
 
 TEST_F(zookeeper_transport, names_the_last_failure_when_it_cannot_be_opened_in_time) {
