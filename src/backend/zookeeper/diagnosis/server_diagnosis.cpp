@@ -119,7 +119,7 @@ server_facts diagnose_server(base::environment& env, const settings& s, const ba
   word_answer answer;
   // One that ends a connection as soon as it has taken it may seem not to have taken it.
   const base::time_point until = base::saturating_add(env.now(), s.op_timeout);
-  for (int i = 0; i < question_tries && answer.text.empty() && !answer.was_open; ++i) {
+  for (int i = 0; i < question_tries && !answer.was_open; ++i) {
     const base::duration left = until - env.now();
     if (i > 0 && left <= base::duration{}) break;
     answer = four_letter_command(env, mode_question).run(at, tls ? &*tls : nullptr, left);

@@ -322,7 +322,7 @@ void session::schedule(time_point now) {
       if (pings_ == 0 && state_ != state::retiring)
         by(in_flight_.front().mark.sent + reply_overdue);
   }
-  if (state_ == state::attached && renewal_due() != base::never) by(renewal_due());
+  if (state_ == state::attached) by(renewal_due());
   if (id_ != 0 && state_ != state::closing) {
     if (!believes_a_lapse()) by(deadline_.deadline());
     if (!is_doubtful_) by(doubt_due());
