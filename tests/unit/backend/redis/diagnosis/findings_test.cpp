@@ -266,6 +266,8 @@ TEST(redis_grading, of_rights_to_keys_and_channels) {
   f.channels = "of:*";
   EXPECT_EQ(grade_rights(f).at(0).grade, grade::warn) << "its own locks' channels may be enough";
   EXPECT_EQ(grade_rights(f).at(0).remedy, "ACL SETUSER lock &of:*");
+  f.rights[0] = {};
+  EXPECT_EQ(worst(grade_rights(f)), grade::good);
 }
 
 TEST(redis_grading, of_rights_that_were_not_tried) {

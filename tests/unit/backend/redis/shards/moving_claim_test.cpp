@@ -166,6 +166,18 @@ TEST_F(redis_moving_claim, reports_waiters_of_either_shard) {
   c.claim.release(nullptr);
 }
 
+TEST_F(redis_moving_claim, others_wait_while_there_are_waiters_at_either_shard) {
+  c.acquire();
+  EXPECT_FALSE(c.claim.others_wait());
+  for (shard_model* const s : {&shards.former, &shards.present}) {
+    two_shards::other o(*s);
+    o.acquire();
+    EXPECT_TRUE(c.claim.others_wait()) << (s == &shards.former ? "former" : "present");
+    o.claim->cancel();
+  }
+  c.claim.release(nullptr);
+}
+
 TEST_F(redis_moving_claim,
        one_attempt_that_finds_the_former_lock_busy_leaves_the_present_one_alone) {
   two_shards::other o(shards.former);
@@ -229,6 +241,39 @@ TEST_F(redis_moving_claim, a_shard_that_is_left_receives_nothing_more) {
   EXPECT_EQ(shards.former.further_verbs + shards.present.further_verbs, 2);
 }
 
+TEST_F(redis_moving_claim, a_shard_that_has_ended_its_claim_receives_nothing_more) {
+  c.acquire();
+  shards.present.holder->sink.on_ended({errc::closed, "the client was closed"});
+  c.claim.check_waiters();
+  EXPECT_EQ(shards.former.further_verbs, 1);
+  EXPECT_EQ(shards.present.further_verbs, 0);
+  c.claim.release(nullptr);
+}
+
+TEST_F(redis_moving_claim, nothing_is_reported_of_a_claim_that_ends_when_it_is_idle) {
+  c.acquire();
+  seam::claim_sink &former = shards.former.holder->sink, &present = shards.present.holder->sink;
+  c.claim.release(nullptr);
+  for (seam::claim_sink* const s : {&former, &present})
+    s->on_ended({errc::closed, "the client was closed"});
+  EXPECT_EQ(c.sink.log, "granted ended ");
+}
+
+TEST_F(redis_moving_claim, a_refusal_is_reported_as_an_end_if_the_wait_is_cancelled_meanwhile) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  c.acquire();
+  shard_model::claim* const late = shards.former.holder;
+  shards.former.ends = false;
+  shards.present.waiting.front()->sink.on_refused({errc::refused, "no right"});
+  EXPECT_EQ(c.sink.log, "") << "the former shard has not confirmed the release";
+  c.claim.cancel();
+  late->end();
+  EXPECT_EQ(c.sink.log, "ended ");
+  shards.present.waiting.clear();
+  o.release();
+}
+
 TEST_F(redis_moving_claim, a_release_reports_the_first_failure) {
   c.acquire();
   seam::claim_sink &former = shards.former.holder->sink, &present = shards.present.holder->sink;
@@ -247,6 +292,19 @@ TEST_F(redis_moving_claim, a_loss_at_both_shards_is_reported_once) {
   former.on_lost(make_error_code(errc::lost));
   present.on_lost(make_error_code(errc::lost));
   EXPECT_EQ(c.sink.log, "granted lost ");
+}
+
+TEST_F(redis_moving_claim, a_former_lease_that_is_lost_during_the_wait_is_acquired_again) {
+  two_shards::other o(shards.present);
+  o.acquire();
+  shards.former.counter = shards.present.counter;  // no counter has to be raised
+  c.acquire();
+  shards.former.holder->sink.on_lost(make_error_code(errc::lost));
+  EXPECT_EQ(c.sink.log, "") << "there is no holder to notify";
+  o.release();
+  EXPECT_EQ(c.sink.log, "granted ");
+  EXPECT_EQ(shards.former.acquires, 2);
+  c.claim.release(nullptr);
 }
 
 TEST_F(redis_moving_claim, doubt_is_reported_of_a_lock_that_is_held) {

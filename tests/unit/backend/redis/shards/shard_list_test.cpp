@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -66,6 +67,7 @@ TEST(redis_shards_of_a_url, have_other_weights_in_the_former_list) {
   EXPECT_EQ(all[1].former_weight, 0);
   EXPECT_EQ(all[2].weight, 0);
   EXPECT_EQ(all[2].former_weight, 1000);
+  for (const shard_place& s : all) EXPECT_TRUE(s.own.empty()) << "both lists are no shard's own";
 }
 
 TEST(redis_shards_of_a_url, are_64_at_most_with_names_of_64_characters) {
@@ -146,6 +148,7 @@ TEST_F(redis_shards_of_a_file, a_mistake_is_reported_with_its_line) {
            {"b redis://h2 weight=2000", "line 3 of the file: "},
            {"b redis+cluster://h2", "line 3 of the file: a shard is a redis:"},
            {"b redis://h2?prefix=q:", "the option prefix is the same for all shards"},
+           {"b redis://h2?ttl=5s", "the option ttl is the same for all shards"},
            {"a redis://h2", "two shards have the name a"}})
     EXPECT_NE(refusal_of_shards(url_of(good + line + '\n')).find(says), std::string::npos)
         << line << ": " << refusal_of_shards(url_of(good + line + '\n'));
@@ -162,6 +165,11 @@ TEST_F(redis_shards_of_a_file, each_has_a_password_of_its_own) {
     said = e.what();
   }
   EXPECT_NE(said.find("each shard has its own"), said.npos) << said;
+  ::setenv("HOLDFAST_TEST_SHARD", "of h1", 1);
+  const auto all = shards_of(url_of("a redis://h1?password-env=HOLDFAST_TEST_SHARD\n"));
+  ::unsetenv("HOLDFAST_TEST_SHARD");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(secret_access::password(all[0].where), "of h1");
 }
 
 TEST(redis_shard_list_text, names_both_lists_and_the_key) {

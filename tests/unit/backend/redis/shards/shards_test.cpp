@@ -128,6 +128,17 @@ TEST_F(redis_shards, refuse_a_client_with_another_list_and_keep_theirs) {
   EXPECT_EQ(world.command({"GET", "holdfast:shards"}), bulk("model=1,third=1"));
 }
 
+TEST_F(redis_shards, refuse_a_client_if_another_one_writes_another_list_first) {
+  world.command({"DEL", "holdfast:shards"});
+  world.changed = [this](std::string bytes) {
+    if (bytes == "$-1\r\n") world.command({"SET", "holdfast:shards", "model=1,third=1"});
+    return bytes;
+  };
+  EXPECT_EQ(opened(two_parts()).code, errc::bad_option);
+  world.changed = nullptr;
+  EXPECT_EQ(world.command({"GET", "holdfast:shards"}), bulk("model=1,third=1"));
+}
+
 TEST_F(redis_shards, keep_the_list_of_their_first_client) {
   for (sim::model_redis* const s : {&world.model, &world.second})
     EXPECT_EQ(world.command_at(*s, {"GET", "holdfast:shards"}), bulk("model=1,second=1"));
@@ -162,6 +173,14 @@ TEST_F(redis_shards, do_not_open_where_one_of_them_rejects_the_client) {
   const outcome o = opened(std::move(parts));
   EXPECT_EQ(o.code, errc::refused);
   EXPECT_NE(o.text.find("shard second: "), o.text.npos) << o.text;
+}
+
+TEST_F(redis_shards, do_not_open_where_two_of_them_are_one_server) {
+  std::vector<shards::part> parts = two_parts();
+  parts[1].where.where = parts[0].where.where;
+  const outcome o = opened(std::move(parts));
+  EXPECT_EQ(o.code, errc::bad_url);
+  EXPECT_NE(o.text.find("are one server"), o.text.npos) << o.text;
 }
 
 // The two shards of a lock that moves number its grants in one sequence.

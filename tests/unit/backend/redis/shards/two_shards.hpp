@@ -37,6 +37,7 @@ class shard_model final : public bare_shard {
     }
     void downgrade() override { ++home.further_verbs; }
     void check_waiters() override { ++home.further_verbs; }
+    bool others_wait() override { return !home.waiting.empty(); }
     void release(const seam::successor*) override {
       ++home.releases;
       if (home.holder == this) home.pass_on();

@@ -308,6 +308,7 @@ TEST_F(redis_cluster_topology, is_unavailable_while_a_master_with_slots_is) {
   settle(two_masters);
   EXPECT_FALSE(over.is_unavailable());
   EXPECT_TRUE(over.status().connected);
+  EXPECT_EQ(over.status().trouble.text, "");
   net.close(lines_to("m2").front());
   EXPECT_TRUE(over.is_unavailable());
   const seam::connection_status s = over.status();
@@ -373,6 +374,23 @@ TEST_F(redis_cluster_topology, masters_without_slots_have_no_keys) {
   report_to_all("a m1:6379@1 master - 0 0 3 connected 0-16383\n"
                 "b m2:6379@1 master - 0 0 2 connected\n");
   EXPECT_EQ(hosts_with_keys(), "m1 ");
+}
+
+TEST_F(redis_cluster_topology, a_master_without_slots_is_not_needed) {
+  settle(two_masters);
+  redirect("holdfast:n", not_executed::moved, "MOVED 1 m2:6379");
+  pass(10ms);
+  report_to_all("a m1:6379@1 master - 0 0 1 connected\n"
+                "b m2:6379@1 master - 0 0 3 connected 0-16383\n");
+  const auto lose = [&](const char* host) {
+    for (const std::size_t n : lines_to(host)) net.close(n);
+  };
+  lose("m1");
+  EXPECT_TRUE(is_open());
+  lose("m2");
+  EXPECT_FALSE(is_open());
+  EXPECT_TRUE(why_not_open(true).text.starts_with("the master at m2:6379"))
+      << why_not_open(true).text;
 }
 
 TEST_F(redis_cluster_topology, nodes_are_kept_where_a_refusal_follows_the_question) {

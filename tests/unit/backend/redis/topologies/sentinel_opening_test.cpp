@@ -26,6 +26,10 @@ class redis_sentinel_reasons : public some_sentinels {
     const std::lock_guard guard(reactor.mutex());
     return over.why_not_open(is_overdue);
   }
+  std::string trouble() {
+    const std::lock_guard guard(reactor.mutex());
+    return over.status().trouble.text;
+  }
   void name_a() {
     answer("s1", "a");
     answer("s2", "a");
@@ -93,10 +97,17 @@ TEST_F(redis_sentinel_reasons, an_outage_shows_what_is_known_of_the_sentinels_to
   ASSERT_TRUE(is_open());
   for (const std::string& s : all)
     for (const std::size_t n : lines_to(s)) net.close(n);
+  EXPECT_EQ(trouble(), "") << "locks do not depend on the sentinels";
   net.close(lines_to("a").back());
-  const std::lock_guard guard(reactor.mutex());
-  const std::string text = over.status().trouble.text;
-  EXPECT_TRUE(text.starts_with("no connection: closed; 0 of 3 sentinels can be queried")) << text;
+  EXPECT_TRUE(trouble().starts_with("no connection: closed; 0 of 3 sentinels can be queried"))
+      << trouble();
+}
+
+TEST_F(redis_sentinel_reasons, an_outage_shows_nothing_of_sentinels_that_agree) {
+  name_a();
+  greet("a", "master", "ha");
+  net.close(lines_to("a").back());
+  EXPECT_EQ(trouble(), "no connection: closed");
 }
 
 TEST_F(redis_sentinel_reasons, sentinels_of_which_none_can_be_reached_are_reported_at_once) {

@@ -19,7 +19,7 @@ class redis_sentinel : public some_sentinels {
   }
   // From "a" to "b", of whose promotion no sentinel has heard.
   void follow_an_heir() {
-    be_at("a", {"b"});
+    be_at("a", {"b", "c"});
     net.close(lines_to("a").back());
     pass(200ms);
     greet("b", "master", "hb", "ha");
@@ -82,6 +82,7 @@ TEST_F(redis_sentinel, a_master_of_another_history_is_not_followed_unless_they_n
 
 TEST_F(redis_sentinel, an_older_configuration_does_not_lead_away_from_an_heir) {
   ASSERT_NO_FATAL_FAILURE(follow_an_heir());
+  greet("c", "slave", "hb");
   for (const std::string& s : all) answer(s, "a", 0);
   greet("a", "master", "hz");
   greet("a", "master", "hz");
@@ -147,6 +148,17 @@ TEST_F(redis_sentinel, an_announced_master_is_moved_to_though_the_old_one_goes_o
   EXPECT_EQ(server(), "hb");
 }
 
+TEST_F(redis_sentinel, sentinels_are_left_alone_while_the_master_works) {
+  be_at("a");
+  for (int i = 0; i < 3; ++i) {
+    pass(200ms);
+    for (const std::string& s : all) answer(s, "a");
+  }
+  pass(1s);
+  for (const std::string& s : all)
+    for (const std::size_t n : lines_to(s)) EXPECT_EQ(net.received(n), "");
+}
+
 TEST_F(redis_sentinel, a_sentinel_with_another_opinion_moves_nobody) {
   be_at("a");
   answer("s3", "b", 1);
@@ -171,6 +183,14 @@ TEST_F(redis_sentinel, an_heir_is_looked_for_among_32_servers) {
   pass(200ms);
   const auto is_asked = [&](const std::string& host) { return !lines_to(host).empty(); };
   EXPECT_EQ(std::ranges::count_if(replicas, is_asked), 32);
+}
+
+TEST_F(redis_sentinel, an_unknown_address_of_a_replica_is_not_connected_to) {
+  be_at("a", {"?", "b"});
+  net.close(lines_to("a").back());
+  pass(200ms);
+  EXPECT_EQ(lines_to("b").size(), 1u);
+  EXPECT_TRUE(lines_to("?").empty());
 }
 
 TEST_F(redis_sentinel, reported_sentinels_are_queried_once_those_of_the_url_have_been_tried) {

@@ -129,6 +129,13 @@ TEST(sentinel_votes, one_that_does_not_say_its_id_is_known_by_its_address) {
   EXPECT_EQ(s.master(), "x");
 }
 
+TEST(sentinel_votes, those_that_report_neither_ids_nor_others_are_known_by_their_addresses) {
+  some_answers s({"a", "b", "c"});
+  s.answers("a", "x", 1).answers("b", "x", 1).tell_no_ids().list_nobody().fails("c");
+  EXPECT_EQ(s.verdict().known, 3u);
+  EXPECT_EQ(s.master(), "x");
+}
+
 TEST(sentinel_votes, one_that_does_not_say_its_id_has_one_vote_with_its_other_address) {
   some_answers s({"a", "b", "c"});
   s.answers("a", "x", 1, "alias:26379").answers("a", "x", 1, "a:26379").tells_no_id();

@@ -68,7 +68,9 @@ TEST_F(redis_slot_map, a_replica_that_has_slots_beside_its_master_makes_a_new_sh
 TEST_F(redis_slot_map, a_replica_that_is_listed_with_slots_stays_of_its_shard) {
   cluster_node c = a_replica("c", "unknown");
   c.slots = {{0, 99}};
+  c.epoch = 2;
   map.learn({a_master("a", 1, {{0, 99}}), a_master("b", 2, {{100, last_slot}}), c});
+  EXPECT_EQ(map.shards()[0].master, "a");
   map.learn({a_master("c", 3, {{0, 99}}), a_master("b", 2, {{100, last_slot}})});
   EXPECT_EQ(map.shards().size(), 2u);
   EXPECT_EQ(map.shards()[0].master, "c");
@@ -112,10 +114,22 @@ TEST_F(redis_slot_map, a_master_that_does_not_know_the_others_host_names_a_port)
   EXPECT_TRUE(map.learn({a_master("b", 0, {{6, 6}})}));
 }
 
+TEST_F(redis_slot_map, an_ipv6_address_is_named_with_and_without_brackets) {
+  cluster_node six = a_master("six", 0, {{5, 6}});
+  six.at.host = "::1";
+  map.mark_moved(5, "::1:6379");
+  map.mark_moved(6, "[::1]:6379");
+  EXPECT_TRUE(map.learn({six}));
+  EXPECT_EQ(master_of(map, 5), "six");
+  EXPECT_EQ(master_of(map, 6), "six");
+}
+
 TEST_F(redis_slot_map, a_master_without_an_address_or_without_slots_counts_for_nothing) {
   cluster_node nowhere = a_master("e", 9, {{0, last_slot}});
   nowhere.at.port = 0;
   EXPECT_FALSE(map.learn({nowhere, a_master("f", 9, {})}));
+  nowhere.at = {"", 6379, {}};
+  EXPECT_FALSE(map.learn({nowhere}));
   EXPECT_EQ(map.shards().size(), 2u);
 }
 
@@ -124,6 +138,13 @@ TEST_F(redis_slot_map, a_master_may_have_another_address) {
   moved.at.host = "elsewhere";
   EXPECT_TRUE(map.learn({moved}));
   EXPECT_EQ(map.shards()[0].at.host, "elsewhere");
+}
+
+TEST(redis_slot_map_in_part, a_new_cluster_has_masters_without_an_epoch) {
+  slot_map map;
+  EXPECT_TRUE(map.learn({a_master("a", 0, {{0, last_slot}})}));
+  EXPECT_EQ(master_of(map, 0), "a");
+  EXPECT_EQ(map.shards()[0].at.host, "a");
 }
 
 TEST(redis_slot_map_in_part, names_a_slot_that_nobody_has) {

@@ -99,11 +99,15 @@ class some_sentinels : public testing::Test {
     return std::string(over.node_of("").server_stamp());
   }
 
+  static const char* port_of(const std::string& host) {
+    return host == "?" ? "0" : host[0] == 's' ? "26379" : "6379";
+  }
+  // "?": an address that the sentinels do not know.
   static std::string list_of(const std::vector<std::string>& hosts) {
     std::string out = '*' + std::to_string(hosts.size()) + "\r\n";
     for (const std::string& h : hosts)
-      out += "*6\r\n" + bulk("ip") + bulk(h) + bulk("port") + bulk(h[0] == 's' ? "26379" : "6379") +
-             bulk("runid") + bulk(h);
+      out += "*6\r\n" + bulk("ip") + bulk(h) + bulk("port") + bulk(port_of(h)) + bulk("runid") +
+             bulk(h);
     return out;
   }
   std::string others(const std::string& host) const {

@@ -165,6 +165,14 @@ TEST_F(redis_connection, doubts_the_data_before_the_reply_that_says_so) {
   EXPECT_EQ(log(), "doubt a=EXECABORT discardedREADONLY replica demoted ");
 }
 
+TEST_F(redis_connection, an_error_before_the_last_reply_counts_for_that_request_only) {
+  make_ready();
+  send(a, 2);
+  send(b);
+  hear("-READONLY replica\r\n:3\r\n:4\r\n");
+  EXPECT_EQ(log(), "doubt a=3READONLY replica demoted b=4 ");
+}
+
 TEST_F(redis_connection, counts_the_replies_that_nobody_blocks_for) {
   make_ready();
   c.expect(a, 1, now(), attended::in_background);

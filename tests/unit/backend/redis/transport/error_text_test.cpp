@@ -132,9 +132,11 @@ TEST(redis_server_errors, are_explained_with_the_remedy_and_without_control_char
   EXPECT_EQ(explain(""), "the server answered \"\"");
 }
 
-TEST(redis_server_errors, of_a_replica_are_two) {
+TEST(redis_server_errors, of_a_replica_are_recognized) {
   EXPECT_TRUE(is_of_replica("READONLY You can't write"));
   EXPECT_TRUE(is_of_replica("MASTERDOWN Link with MASTER"));
+  EXPECT_TRUE(is_of_replica("UNBLOCKED force unblock from blocking operation"));
+  EXPECT_TRUE(is_of_replica("ERR WAIT cannot be used with replica instances."));
   EXPECT_FALSE(is_of_replica("LOADING Redis is loading"));
   EXPECT_FALSE(is_of_replica("ERR unknown command"));
   EXPECT_FALSE(is_of_replica(""));
@@ -190,6 +192,7 @@ TEST(redis_server_info, takes_only_two_numbers_for_the_server_s_time) {
   EXPECT_EQ(time_in("*2\r\n$10\r\n1795429196\r\n$6\r\n175335\r\n"),
             server_time{1'795'429'196'175'335});
   EXPECT_EQ(time_in("*2\r\n$1\r\n1\r\n$1\r\n0\r\n"), server_time{1'000'000});
+  EXPECT_EQ(time_in("*2\r\n$14\r\n18446744073710\r\n$1\r\n0\r\n"), server_time::zero());
   for (const std::string_view no_time :
        {"*2\r\n$4\r\nlate\r\n$1\r\n5\r\n", "*2\r\n$2\r\n1x\r\n$1\r\n5\r\n",
         "*2\r\n$1\r\n1\r\n$4\r\nlate\r\n", "*2\r\n$1\r\n1\r\n$2\r\n5x\r\n",
@@ -213,6 +216,7 @@ TEST(redis_server_info, warns_of_eviction_where_it_can_happen) {
   EXPECT_FALSE(warns("100", "noeviction"));
   EXPECT_FALSE(warns("100", ""));
   EXPECT_EQ(eviction_warning(""), "");
+  EXPECT_EQ(eviction_warning("maxmemory_policy:allkeys-lru\r\n"), "") << "no limit is reported";
 }
 
 TEST(redis_server_info, shows_40_printable_characters_of_a_policy) {

@@ -104,6 +104,30 @@ TEST_F(redis_led_transport, an_address_that_did_not_answer_is_probed_again_when_
   EXPECT_EQ(net.lines[2]->host, "m2");
 }
 
+TEST_F(redis_led_transport, a_rejection_is_final_and_an_address_that_is_not_reached_may_change) {
+  open_without_address();
+  lead("m1");
+  net.close(0);
+  EXPECT_EQ(a.last_loss, loss::in_use);
+  ASSERT_EQ(attempts(), 2u);
+  net.open(1);
+  net.received(1);
+  net.reply(1, "-NOAUTH Authentication required.\r\n");
+  EXPECT_EQ(a.last_loss, loss::refused);
+}
+
+TEST(redis_endpoint, requires_the_certificate_of_the_address_unless_the_url_names_another) {
+  endpoint e;
+  e.tls = base::tls_terms{.host = "m1"};
+  e.move_to({.host = "m2"});
+  EXPECT_EQ(e.tls->host, "m2");
+  e.tls->host = "all";
+  e.has_tls_host = true;
+  e.move_to({.host = "m1"});
+  EXPECT_EQ(e.where.host, "m1");
+  EXPECT_EQ(e.tls->host, "all");
+}
+
 TEST_F(redis_led_transport, a_connection_to_the_address_before_is_given_up) {
   open_without_address();
   lead("m1");

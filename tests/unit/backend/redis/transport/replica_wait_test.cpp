@@ -10,6 +10,19 @@ class redis_replica_wait : public replicated_transport {
     const std::lock_guard guard(reactor.mutex());
     return one.read_status().trouble.text;
   }
+  // Why the client will not open.
+  std::string refusal() {
+    const std::lock_guard guard(reactor.mutex());
+    const base::failure why = one.why_not_open(false);
+    EXPECT_EQ(why.code, errc::refused);
+    return why.text;
+  }
+  // By a server where the user may use neither INFO nor HELLO.
+  void greet_without_info(std::size_t n) {
+    net.open(n);
+    net.received(n);
+    net.reply(n, greeting_without_info(static_cast<int>(n) + 1));
+  }
   void send_release() {
     {
       const std::lock_guard guard(reactor.mutex());
@@ -53,8 +66,11 @@ TEST_F(redis_replica_wait, a_client_is_open_once_the_replicas_can_be_asked) {
   EXPECT_FALSE(is_open());
   greet(1);
   EXPECT_EQ(net.received(1), question);
+  EXPECT_FALSE(is_open());
   confirm(0);
   EXPECT_TRUE(is_open());
+  net.close(1);
+  EXPECT_FALSE(is_open());
 }
 
 TEST_F(redis_replica_wait, a_reply_counts_once_a_replica_has_confirmed) {
@@ -77,8 +93,21 @@ TEST_F(redis_replica_wait, a_renewal_counts_once_a_replica_has_confirmed) {
   net.reply(2, "+OK\r\n");
   EXPECT_EQ(a.take_log(), "");
   EXPECT_EQ(net.received(1), question);
+  confirm(0);
+  net.time.advance(100ms);
+  EXPECT_EQ(net.received(1), question);
   confirm(1);
   EXPECT_EQ(a.take_log(), "=OK ");
+}
+
+TEST_F(redis_replica_wait, a_question_has_the_loop_driven_until_it_is_answered) {
+  have_both();
+  const base::loop_user& callers = *net.users.front();
+  EXPECT_FALSE(callers.has_pending_replies());
+  get_answer();
+  EXPECT_TRUE(callers.has_pending_replies());
+  confirm(1);
+  EXPECT_FALSE(callers.has_pending_replies());
 }
 
 // Renewals are read by another thread than those that write the question.
@@ -251,29 +280,48 @@ TEST_F(redis_replica_wait_for_messages, the_question_is_repeated_until_replicas_
   EXPECT_EQ(handler.heard, "+ yours ");
 }
 
+TEST_F(redis_replica_wait_for_messages,
+       replicas_confirm_nothing_while_the_commands_have_no_server) {
+  send_message("yours");
+  net.received(1);
+  net.close(0);
+  confirm(1);
+  EXPECT_EQ(handler.heard, "+ ");
+  net.time.advance(0ms);
+  for (const std::size_t n : {3u, 4u}) {
+    ASSERT_GT(net.lines.size(), n);
+    greet(n);
+    EXPECT_TRUE(net.received(n).starts_with("CLIENT KILL ID"));
+    net.reply(n, ":1\r\n");
+  }
+  EXPECT_EQ(net.received(4), question);
+  net.reply(4, ":0\r\n:1\r\n" + replication("h"));
+  EXPECT_EQ(handler.heard, "+ yours ");
+}
+
 TEST_F(redis_replica_wait, a_user_without_the_right_to_wait_is_refused) {
   open(lane::commands);
   greet(0);
   greet(1);
   net.received(1);
   net.reply(1, ":0\r\n-NOPERM no right to 'wait'\r\n");
-  const std::lock_guard guard(reactor.mutex());
-  const base::failure why = one.why_not_open(false);
-  EXPECT_EQ(why.code, errc::refused);
-  EXPECT_NE(why.text.find("WAIT"), why.text.npos) << why.text;
+  EXPECT_NE(refusal().find("WAIT"), std::string::npos) << refusal();
 }
 
 TEST_F(redis_replica_wait, a_server_that_reports_no_run_id_is_refused) {
   open(lane::commands);
   greet(0);
-  net.open(1);
-  net.received(1);
-  net.reply(1, "+OK\r\n:2\r\n" + bulk("laddr=127.0.0.1:6379") +
-                   "-NOPERM no\r\n-NOPERM no\r\n-NOPERM no\r\n");
-  const std::lock_guard guard(reactor.mutex());
-  const base::failure why = one.why_not_open(false);
-  EXPECT_EQ(why.code, errc::refused);
-  EXPECT_NE(why.text.find("the right to INFO"), why.text.npos) << why.text;
+  greet_without_info(1);
+  EXPECT_NE(refusal().find("the right to INFO"), std::string::npos) << refusal();
+}
+
+TEST_F(redis_replica_wait, servers_that_report_no_run_ids_are_not_taken_for_one) {
+  open(lane::commands);
+  for (std::size_t n = 0; n < net.lines.size(); ++n) {
+    greet_without_info(n);
+    if (net.received(n).find("PUBLISH") != std::string::npos) net.reply(n, ":1\r\n");
+  }
+  EXPECT_NE(refusal().find("the right to INFO"), std::string::npos) << refusal();
 }
 
 TEST_F(redis_replica_wait, a_question_to_another_server_than_that_of_the_commands_is_repeated) {

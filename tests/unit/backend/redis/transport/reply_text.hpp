@@ -40,6 +40,11 @@ inline std::string introduction(const std::string& run_id, const std::string& hi
 inline std::string greeting(int id, const std::string& run_id = "r1") {
   return "+OK\r\n:" + std::to_string(id) + "\r\n" + introduction(run_id);
 }
+// The same, by a server where the user may use neither INFO nor HELLO.
+inline std::string greeting_without_info(int id) {
+  return "+OK\r\n:" + std::to_string(id) + "\r\n" + bulk("laddr=127.0.0.1:6379") +
+         "-NOPERM no\r\n-NOPERM no\r\n-NOPERM no\r\n";
+}
 constexpr std::string_view asks_who_it_is = "CLIENT INFO | INFO server | INFO replication";
 
 // "PING | CLIENT ID": the commands in these bytes.

@@ -20,6 +20,7 @@ class scripted_network final : public base::environment {
   struct line {  // one stream, also once it is gone
     base::stream_events* events = nullptr;
     std::string host, written;
+    std::string reached;  // the numeric address of that host; empty: not known
     bool is_aborted = false;
     bool is_over() const noexcept { return is_aborted || !events; }
   };
@@ -75,6 +76,7 @@ class scripted_network final : public base::environment {
     }
     void abort() noexcept override { line_->is_aborted = true; }
     void finish() noexcept override {}
+    base::address peer() const override { return {line_->reached, 6379, {}}; }
 
    private:
     std::shared_ptr<line> line_;

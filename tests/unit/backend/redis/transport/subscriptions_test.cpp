@@ -223,6 +223,7 @@ TEST_F(redis_subscriptions, a_channel_that_was_used_again_meanwhile_is_kept_from
 
 TEST_F(redis_subscriptions, the_end_of_an_unknown_channel_is_none) {
   EXPECT_FALSE(all.on_ended("one", listening_since, events));
+  EXPECT_FALSE(all.is_sharded("one"));
   all.remove("one", a, listening_since);
   EXPECT_EQ(all.next_drop(), base::never);
 }

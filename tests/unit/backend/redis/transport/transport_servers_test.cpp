@@ -224,12 +224,16 @@ TEST_F(redis_transport_servers, a_probe_at_a_replaced_master_shows_that_the_own_
 
 class redis_transport_stranger : public redis_transport_servers {
  protected:
-  // A probe meets a master that continues an unknown history. Returns what the commands request.
-  std::string meet() {
+  // A probe is connected as the fourth.
+  void begin_probe() {
     have_three();
     be_in_use();
     net.received(0);
     net.time.advance(1200ms);
+  }
+  // A probe meets a master that continues an unknown history. Returns what the commands request.
+  std::string meet() {
+    begin_probe();
     greet(3, "r2", "hc", "hb");
     reactor.flush();
     return net.received(0);
@@ -255,6 +259,14 @@ TEST_F(redis_transport_stranger, is_not_followed_where_the_own_server_is_what_it
 
 TEST_F(redis_transport_stranger, shows_that_the_own_server_has_become_a_replica) {
   meet();
+  net.reply(0, replication("hc", "hb", "slave"));
+  EXPECT_FALSE(is_ready(lane::commands));
+}
+
+TEST_F(redis_transport_stranger, without_a_run_id_makes_the_client_query_its_own_server) {
+  begin_probe();
+  greet_without_info(3);
+  EXPECT_EQ(net.received(0), "INFO replication");
   net.reply(0, replication("hc", "hb", "slave"));
   EXPECT_FALSE(is_ready(lane::commands));
 }
@@ -369,6 +381,32 @@ TEST_F(redis_transport_servers, a_count_for_an_earlier_connection_for_messages_s
   EXPECT_EQ(net.lines.size(), 3u);
   net.reply(0, ":1\r\n");
   EXPECT_EQ(net.lines.size(), 4u);
+}
+
+TEST_F(redis_transport_servers, a_count_for_an_earlier_channel_shows_nothing_where_there_is_none) {
+  open(one);
+  greet_without_info(0);
+  listen_without_info(1);
+  net.received(0);
+  net.close(1);
+  net.time.advance(0ms);
+  greet_without_info(2);
+  net.reply(2, "-NOPERM no channel\r\n");
+  EXPECT_TRUE(is_ready(lane::messages));
+  net.reply(0, ":0\r\n+PONG\r\n");
+  EXPECT_TRUE(is_ready(lane::messages));
+}
+
+TEST_F(redis_transport_servers, a_count_without_a_connection_for_messages_shows_nothing) {
+  open(one);
+  greet_without_info(0);
+  open(one, lane::renewals);
+  listen_without_info(1);
+  net.received(0);
+  net.close(1);
+  net.reply(0, ":1\r\n+PONG\r\n");
+  EXPECT_EQ(net.lines.size(), 2u);
+  EXPECT_FALSE(agrees());
 }
 
 // They have been counted as clients of the server of messages, which is not that of the commands.

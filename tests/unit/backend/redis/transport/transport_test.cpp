@@ -97,6 +97,15 @@ TEST_F(redis_transport, a_reply_goes_to_the_source_of_its_transport) {
   EXPECT_EQ(a.take_log(), "=for-a ");
 }
 
+TEST_F(redis_transport, the_others_connect_to_the_address_that_the_commands_have_reached) {
+  open(one);
+  net.lines[0]->reached = "10.0.0.7";
+  greet(0);
+  open(one, lane::messages);
+  ASSERT_EQ(net.lines.size(), 2u);
+  EXPECT_EQ(net.lines[1]->host, "10.0.0.7");
+}
+
 TEST_F(redis_transport, a_loss_of_one_server_leaves_the_other_alone) {
   have_both();
   a.to_send = b.to_send = 1;
@@ -273,13 +282,35 @@ TEST_F(redis_transport, takes_an_unasked_end_of_a_sharded_channel_before_an_erro
   expect_end_of_sharded_channel(ended + "-MOVED 1 127.0.0.1:7001\r\n" + pong);
 }
 
+TEST_F(redis_transport, takes_an_unasked_end_of_a_sharded_channel_without_a_master_for_no_reply) {
+  expect_end_of_sharded_channel(ended + "-CLUSTERDOWN Hash slot not served\r\n" + pong);
+}
+
+TEST_F(redis_transport, takes_an_unasked_end_of_a_sharded_channel_before_a_denial_for_no_reply) {
+  expect_end_of_sharded_channel(
+      ended + "-NOPERM this user has no permissions to run the 'sunsubscribe' command\r\n" + pong);
+}
+
 TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel_without_the_right_to_ping) {
   expect_end_of_sharded_channel(
       ended + "-NOPERM this user has no permissions to run the 'ping' command\r\n");
 }
 
+TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel_where_the_server_has_no_ping) {
+  expect_end_of_sharded_channel(ended +
+                                "-ERR unknown command 'PING', with args beginning with: \r\n");
+}
+
+TEST_F(redis_transport, ends_the_subscription_to_a_sharded_channel_while_the_server_loads_data) {
+  expect_end_of_sharded_channel(ended + "-LOADING Redis is loading the dataset in memory\r\n");
+}
+
 TEST_F(redis_transport, takes_an_error_that_only_ping_can_have_for_the_reply_to_it) {
   expect_end_of_sharded_channel(ended + "-MISCONF Errors writing to the AOF file\r\n");
+}
+
+TEST_F(redis_transport, takes_a_text_for_the_reply_to_ping) {
+  expect_end_of_sharded_channel("+PONG\r\n");
 }
 
 TEST_F(redis_transport, takes_two_errors_for_the_replies_to_both_requests) {

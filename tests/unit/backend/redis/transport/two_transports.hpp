@@ -36,8 +36,9 @@ class counting_source final : public request_source, public reply_handler {
     moves += over->has_moved();
   }
   void on_agreed(time_point) override { log += "agreed "; }
-  void on_down(lane, const base::failure&, loss, time_point, event_queue&) override {
+  void on_down(lane, const base::failure&, loss kind, time_point, event_queue&) override {
     log += "down ";
+    last_loss = kind;
   }
   void on_silent(lane, time_point) override { log += "silent "; }
   void on_data_in_doubt() override { log += "doubt "; }
@@ -65,6 +66,7 @@ class counting_source final : public request_source, public reply_handler {
   bool calls = false, renews = false, in_use = false;
   time_point tick_at = base::never;
   std::string log;
+  loss last_loss{};
   base::duration left_of_a_minute{};  // that the last reply would have told
 };
 
@@ -132,8 +134,7 @@ class two_transports : public testing::Test {
   std::string greet_without_info(std::size_t n) {
     net.open(n);
     net.received(n);
-    net.reply(n, "+OK\r\n:" + std::to_string(n + 1) + "\r\n" + bulk("laddr=127.0.0.1:6379") +
-                     "-NOPERM no\r\n-NOPERM no\r\n-NOPERM no\r\n");
+    net.reply(n, greeting_without_info(static_cast<int>(n) + 1));
     return net.received(n);
   }
   // Opens the connection for messages of `one` at such a server, as the n-th. Returns its channel.
