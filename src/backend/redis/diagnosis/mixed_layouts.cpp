@@ -40,10 +40,10 @@ void mixed_layouts::add(std::string_view key) {
   }
   if (key.ends_with(of_getset)) return note(key.substr(0, key.size() - of_getset.size()), "getset");
   const auto of_holds = key.find(":rwlock_timeout:");
-  if (of_holds == key.npos) return;
+  if (of_holds == key.npos || of_holds == 0) return;
   // NAME:<UUID>:<thread>:rwlock_timeout:<hold>
   auto end = key.rfind(':', of_holds - 1);
-  if (of_holds > 0 && end != key.npos && end > 0) end = key.rfind(':', end - 1);
+  if (end != key.npos && end > 0) end = key.rfind(':', end - 1);
   if (end != key.npos) note(without_braces(key.substr(0, end)), "redisson-rw");
 }
 

@@ -161,12 +161,14 @@ TEST(redis_settings, a_grant_waits_for_so_many_replicas_or_for_the_majority) {
 }
 
 TEST(redis_settings, a_cluster_has_seeds_and_a_map) {
-  const settings s = settings_of("redis+cluster://a,b:7000?map=h:1=i:65535&db=0");
+  const settings s = settings_of("redis+cluster://a,b:7000?map=h:1=i:65535,[h:1=i]:2&db=0");
   ASSERT_EQ(s.seeds.size(), 2u);
   EXPECT_EQ(s.seeds[0].where.port, 6379);
   EXPECT_EQ(s.seeds[1].where.port, 7000);
-  ASSERT_EQ(s.map.size(), 1u);
+  ASSERT_EQ(s.map.size(), 2u);
   EXPECT_EQ(s.map[0].second.port, 65535);
+  EXPECT_EQ(s.map[1].first.host, "[h") << "brackets come in pairs";
+  EXPECT_EQ(s.map[1].second.host, "i]");
   EXPECT_FALSE(s.tls);
   EXPECT_TRUE(settings_of("rediss+cluster://a").tls);
 }

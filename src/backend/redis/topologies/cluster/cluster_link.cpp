@@ -37,6 +37,7 @@ void cluster_link::on_answered(const value& v, const reply_context& c) {
   if (v.is(value::kind::error)) {
     const bool is_single = v.text().find("cluster support disabled") != std::string_view::npos;
     const error_meaning* const m = meaning_of(v.text());
+    if (m && m->is_passing) return asks_.end({m->why, explain(v.text())}, c.now, c.events);
     return asks_.refuse(is_single
                             ? failure{errc::bad_url,
                                       "the server is not a node of a cluster; open it as redis://"}

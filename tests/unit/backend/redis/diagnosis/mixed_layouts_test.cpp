@@ -42,6 +42,7 @@ TEST(redis_mixed_layouts, keys_that_are_nobody_s_harm_nothing) {
                         "x:timeout", "a:rwlock_timeout:1", "redisson_lock_token:", "{:timeout",
                         "{}:timeout"}),
             lock_names{});
+  EXPECT_EQ(several_of({":rwlock_timeout:1", ":rwlock_timeout.lock"}), lock_names{});
 }
 
 TEST(redis_mixed_layouts, each_key_beside_a_lock_shows_its_layout) {

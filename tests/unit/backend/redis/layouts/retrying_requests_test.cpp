@@ -36,8 +36,26 @@ TEST(redis_late_answers, of_a_former_server_to_an_attempt_that_is_gone_are_dropp
   }
 }
 
-TEST(redis_late_answers, to_the_renewal_of_a_claim_that_is_gone_are_dropped) {
-  two_nodes w(false, "redisson-spin");
+TEST(redis_late_answers, to_an_attempt_that_is_gone_are_dropped) {
+  for (const std::string_view layout : {"string", "lua"}) {
+    two_nodes w(false, layout);
+    w.pass();
+    w.world.command({"SET", "first-job", "somebody"});
+    auto c = std::make_unique<recorded_claim>(*w.tested, "first-job");
+    w.world.changed = [&](std::string bytes) {
+      c.reset();
+      return bytes;
+    };
+    c->acquire();
+    w.pass(1ms);
+    w.world.changed = nullptr;
+    EXPECT_FALSE(c) << layout;
+    EXPECT_EQ(w.held("first-other").log, "granted ") << layout;
+  }
+}
+
+void expect_late_renewal_dropped(std::string_view layout) {
+  two_nodes w(false, layout);
   w.pass();
   recorded_claim& other = w.held("first-other");
   auto c = std::make_unique<recorded_claim>(*w.tested, "first-job");
@@ -65,15 +83,80 @@ TEST(redis_late_answers, to_the_renewal_of_a_claim_that_is_gone_are_dropped) {
   w.world.changed = nullptr;
 }
 
+TEST(redis_late_answers, to_the_renewal_of_a_claim_that_is_gone_are_dropped) {
+  for (const std::string_view layout : {"string", "redisson-spin"})
+    expect_late_renewal_dropped(layout);
+}
+
+// At the same time as that of another claim, at once or after a connection was made.
 TEST(redis_unsent_attempts, that_were_given_up_are_not_sent) {
+  for (const std::string_view layout : {"string", "lua"})
+    for (const bool is_gone : {false, true})
+      for (const bool is_connected : {false, true}) {
+        two_nodes w(false, layout);
+        w.pass();
+        if (!is_connected) w.lose_connections();
+        auto c = std::make_unique<recorded_claim>(*w.tested, "first-job");
+        c->acquire();
+        recorded_claim& other = w.claim_on("first-other");
+        other.acquire();
+        is_gone ? c.reset() : c->cancel();
+        w.pass(1s);
+        EXPECT_EQ(other.log, "granted ") << layout << is_gone << is_connected;
+        EXPECT_EQ(is_gone ? "ended " : c->log, "ended ");
+        EXPECT_EQ(w.world.command({"EXISTS", "first-job"}), ":0\r\n");
+      }
+}
+
+// The renewals' connection is lost, and with it the proof that all lead to one server.
+TEST(redis_retrying_releases, are_sent_while_nothing_may_be_acquired) {
   two_nodes w(false, "lua");
   w.pass();
+  recorded_claim& c = w.held("first-job");
+  c.renew(1);
+  w.pass();
+  w.world.refuses_connections = true;
+  w.world.changed = [](std::string bytes) {
+    return bytes.starts_with('*') ? std::string("this is no reply\r\n") : bytes;
+  };
+  c.renew(2);
+  w.pass(1ms);
+  w.world.changed = nullptr;
+  recorded_claim& other = w.claim_on("first-other");
+  other.acquire();
+  c.release();
+  w.pass(10ms);
+  EXPECT_EQ(c.log, "granted extended 1 ended ");
+  EXPECT_EQ(other.log, "");
+}
+
+// The server refuses the last of the three commands at first.
+TEST(redis_getset_attempts, take_a_dead_stamp_over_when_the_server_accepts_requests_again) {
+  two_nodes w(false, "getset");
+  w.pass();
+  w.world.command({"SET", "first-job.lock", "1"});
+  w.world.changed = [&](std::string bytes) {
+    w.world.model.set_disk_full(bytes.find("$1\r\n1\r\n") != bytes.npos);
+    return bytes;
+  };
   recorded_claim& c = w.claim_on("first-job");
   c.acquire();
-  c.cancel();
+  w.pass(1s);
+  w.world.changed = nullptr;
+  EXPECT_EQ(c.log, "granted ");
+}
+
+TEST(redis_getset_renewals, that_were_refused_leave_the_lease_to_the_next_one) {
+  two_nodes w(false, "getset");
   w.pass();
-  EXPECT_EQ(c.log, "ended ");
-  EXPECT_EQ(w.world.command({"EXISTS", "first-job"}), ":0\r\n");
+  recorded_claim& c = w.held("first-job");
+  w.world.model.set_disk_full(true);
+  c.renew(1);
+  w.pass();
+  w.world.model.set_disk_full(false);
+  c.renew(2);
+  w.pass();
+  EXPECT_EQ(c.log, "granted extended 2 ");
 }
 
 // The connection is not closed, but no byte arrives over it any more.
@@ -147,6 +230,20 @@ TEST(redis_retrying_renewals, of_many_leases_go_out_in_requests_of_a_limited_num
   for (const recorded_claim* const c : all) EXPECT_EQ(c->log, "granted extended 1 ");
   EXPECT_NE(heard.find("*256\r\n"), std::string::npos);
   EXPECT_NE(heard.find("*44\r\n"), std::string::npos);
+}
+
+// The server has old data, as a replica that is promoted may.
+TEST(redis_ended_claims, leave_a_lock_that_old_data_bring_back_to_its_lease) {
+  two_nodes w(false, "lua");
+  w.pass();
+  recorded_claim& c = w.held("first-job");
+  w.world.model.save();
+  c.release();
+  w.pass();
+  ASSERT_EQ(w.world.command({"EXISTS", "first-job"}), ":0\r\n");
+  w.world.model.restart(sim::kept::what_was_saved);
+  w.pass(1s);
+  EXPECT_EQ(w.world.command({"EXISTS", "first-job"}), ":1\r\n");
 }
 
 // A server is in use while a claim holds or wants a lock there.

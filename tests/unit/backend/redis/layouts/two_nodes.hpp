@@ -120,6 +120,13 @@ class two_nodes {
     return c;
   }
   void pass(base::duration d = std::chrono::milliseconds{100}) { world.pass(d); }
+  // The next ones are made after a pause.
+  void lose_connections() {
+    world.refuses_connections = true;
+    world.model.restart(sim::kept::everything);
+    pass(std::chrono::milliseconds{1});
+    world.refuses_connections = false;
+  }
   void move_keys(bool to_second = true) {
     base::event_queue events;
     {

@@ -360,6 +360,34 @@ TEST_F(redis_recipe, a_release_of_one_that_was_about_to_wait_removes_its_place) 
   EXPECT_EQ(steps.release(now, rules).send, operation::release);
 }
 
+TEST_F(redis_recipe, only_a_waiter_queues_at_once_where_others_waited_the_last_time) {
+  hold();
+  steps.on(push{.what = push::kind::wanted}, now);
+  steps.release(now, rules);
+  hear(operation::release, verdict::done);
+  EXPECT_EQ(steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules).send, operation::try_lock);
+  hear(operation::try_lock, verdict::busy);
+  hear(operation::peek_kind, verdict::busy);
+  EXPECT_EQ(steps.acquire({.ttl = 10s}, now, rules).send, operation::lock_or_queue);
+}
+
+TEST_F(redis_recipe, a_reader_is_not_downgraded) {
+  steps.acquire({.ttl = 10s, .mode = lock_mode::shared}, now, rules);
+  hear(operation::lock_or_queue, verdict::granted);
+  EXPECT_EQ(steps.downgrade(now, rules).send, operation::none);
+  EXPECT_FALSE(steps.is_downgraded());
+}
+
+TEST_F(redis_recipe, a_lost_lock_is_wanted_by_no_waiter) {
+  hold();
+  steps.check_waiters(now, rules);
+  steps.renew(10s, now, rules);
+  hear(operation::renew, verdict::not_owner);
+  reply r = answer(operation::check_waiters, verdict::done);
+  r.others = true;
+  EXPECT_EQ(steps.on(r, now, rules).event, claim_event::none);
+}
+
 TEST_F(redis_recipe, a_lost_lock_is_not_released) {
   hold();
   steps.renew(10s, now, rules);

@@ -219,6 +219,20 @@ TEST_F(redis_cluster_topology, a_server_that_is_no_node_is_a_wrong_url) {
   EXPECT_NE(why_not_open().text.find("open it as redis://"), std::string::npos);
 }
 
+TEST_F(redis_cluster_topology, is_waited_for_while_its_nodes_load_their_data) {
+  for (int i = 0; i < 4; ++i) {
+    pass(100ms);
+    for (const char* host : {"n1", "n2", "n3", "n4"})
+      answer(host, "-LOADING Redis is loading the dataset in memory\r\n");
+  }
+  EXPECT_FALSE(why_not_open().code) << why_not_open().text;
+  EXPECT_NE(why_not_open(true).text.find("loading its data"), std::string::npos);
+  pass(1s);
+  report_to_all(two_masters);
+  for (const char* host : {"m1", "m2"}) greet(host);
+  EXPECT_TRUE(is_open());
+}
+
 TEST_F(redis_cluster_topology, a_user_without_the_right_to_ask_is_refused) {
   pass();
   answer("n1", "-NOPERM this user has no permissions to run the 'cluster|nodes' command\r\n");

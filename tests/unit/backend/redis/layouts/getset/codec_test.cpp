@@ -72,7 +72,8 @@ TEST_F(redis_getset_codec, a_clock_that_is_ahead_sees_dead_stamps) {
 }
 
 TEST_F(redis_getset_codec, what_is_no_stamp_is_somebody_s_and_never_taken) {
-  for (const std::string_view odd : {"", "hfl:1", "-5", "17e11", "99999999999999999999", "1 "}) {
+  for (const std::string_view odd :
+       {"", "hfl:1", "-5", "17e11", "9007199254740992", "99999999999999999999", "1 "}) {
     put(odd);
     const retrying_reply r = step(operation::try_lock, 1, now_stamp);
     EXPECT_EQ(r.what, verdict::busy) << odd;

@@ -48,15 +48,24 @@ TEST(redisson_names, an_owner_has_its_shape) {
   EXPECT_FALSE(is_owner("hf1:0123456789abcdef0123456789abcdef"));
 }
 
-TEST(redisson_replies, to_an_attempt_grant_no_lock_without_a_number) {
+retrying_reply::verdict read_attempt(const std::string& bytes) {
   const codec tested("id", waiters::listen);
+  retrying_reply r;
+  r.to = retrying_operation::try_lock;
+  with_replies(bytes, [&](const value& v) { r = tested.read(v, {}, r); });
+  return r.what;
+}
+
+TEST(redisson_replies, to_an_attempt_grant_no_lock_without_a_number) {
   for (const std::string_view number : {"0", "-1", "9007199254740992"}) {
-    retrying_reply r;
-    r.to = retrying_operation::try_lock;
-    with_replies("*2\r\n:1\r\n:" + std::string(number) + "\r\n",
-                 [&](const value& v) { r = tested.read(v, {}, r); });
-    EXPECT_EQ(r.what, retrying_reply::verdict::failed) << number;
+    const std::string bytes = "*2\r\n:1\r\n:" + std::string(number) + "\r\n";
+    EXPECT_EQ(read_attempt(bytes), retrying_reply::verdict::failed) << number;
   }
+}
+
+TEST(redisson_replies, to_an_attempt_have_two_parts) {
+  for (const char* const bytes : {"*1\r\n:0\r\n", "*3\r\n:1\r\n:5\r\n:6\r\n"})
+    EXPECT_EQ(read_attempt(bytes), retrying_reply::verdict::failed) << bytes;
 }
 
 TEST(redisson_names, an_owner_ends_where_its_text_ends) {

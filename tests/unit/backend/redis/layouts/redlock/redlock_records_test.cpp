@@ -36,5 +36,22 @@ TEST(redlock_records, a_server_that_has_lost_its_record_goes_on_above_grants_of_
   EXPECT_GE(w.number_at(w.third), 9000);
 }
 
+// The others are asked when it may begin, and answer seconds later. Meanwhile one of them has got a
+// larger number, and the server has been found without a record again.
+TEST(redlock_records,
+     a_server_goes_on_above_numbers_that_were_asked_for_after_the_last_look_at_it) {
+  three_servers w({500, 500, 500});
+  client c = w.open("op-timeout=20s");
+  w.third.flushall();
+  (void)c.mutex("x").acquire();  // finds it out
+  w.pass(58s);
+  w.stopped = {&w.model, &w.second};
+  w.pass(4s);
+  w.command_at(w.second, {"HSET", w.record, "number", "900"});
+  w.stopped.clear();
+  w.pass(5s);
+  EXPECT_GE(w.number_at(w.third), 900);
+}
+
 }  // namespace
 }  // namespace holdfast::redis

@@ -147,6 +147,137 @@ TEST(redlock_rounds, an_attempt_names_the_servers_whose_connections_it_has_lost)
   }
 }
 
+TEST(redlock_rounds, an_attempt_ends_with_the_connections_that_its_answers_would_come_over) {
+  three_servers w;
+  client c = w.open("node-timeout=5s&op-timeout=20s");
+  w.stopped = {&w.second, &w.third};
+  w.at(100ms, [&] {
+    w.changed = [](const std::string&) { return std::string(); };
+    w.stopped.clear();
+    w.kill(w.second);
+    w.kill(w.third);
+  });
+  const base::time_point before = w.now();
+  std::error_code ec;
+  EXPECT_FALSE(c.mutex("x").try_acquire(ec));
+  EXPECT_EQ(ec, errc::no_quorum);
+  EXPECT_LT(w.now() - before, 200ms);
+  w.changed = nullptr;
+}
+
+TEST(redlock_rounds, an_attempt_names_the_servers_that_refuse_it) {
+  three_servers w;
+  client c = w.open();
+  w.second.set_disk_full(true);
+  w.third.set_disk_full(true);
+  try {
+    (void)c.mutex("x").try_acquire();
+    FAIL() << "it is granted, or busy";
+  } catch (const lock_error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("2 of 3 servers cannot vote"));
+    EXPECT_THAT(e.what(), testing::ContainsRegex("second:6379 .*MISCONF"));
+  }
+}
+
+// They have lost the script of the attempt, and answer after the end of the wait.
+TEST(redlock_rounds, an_attempt_that_was_withdrawn_is_sent_again_to_no_server) {
+  three_servers w;
+  client c = w.open();
+  flush_scripts(w);
+  for (sim::model_redis* const s : w.all)
+    w.command_at(*s, {"SCRIPT", "LOAD", redlock::scripts::release.text});
+  w.stopped = {&w.model, &w.second, &w.third};
+  w.at(300ms, [&] { w.stopped.clear(); });
+  EXPECT_FALSE(c.mutex("x").try_acquire_for(200ms));
+  w.pass(1s);
+  EXPECT_EQ(w.servers_with("x"), 0u);
+}
+
+// The others have answered by then.
+TEST(redlock_rounds, a_release_is_sent_again_to_a_server_that_has_lost_its_scripts) {
+  three_servers w;
+  client c = w.open();
+  lease held = c.mutex("x").acquire();
+  w.third.script_flush();
+  w.stopped = {&w.third};
+  held.release();
+  EXPECT_TRUE(w.third.string_at("x"));
+  w.stopped.clear();
+  w.pass(100ms);
+  EXPECT_FALSE(w.third.string_at("x"));
+}
+
+// A holder whose renewal the third server, which has lost the lock, is the last to answer.
+struct late_renewal : three_servers {
+  late_renewal() {
+    held.extend(30s);  // opens the connections for it
+    pass(1s);
+    command_at(third, {"DEL", "x"});
+    stopped = {&third};
+    held.extend(30s);
+  }
+  void go_on() {
+    stopped.clear();
+    pass(1s);
+  }
+
+  client c = open();
+  mutex m = c.mutex("x");
+  lease held = m.acquire({.renew = renewal::manual});
+};
+
+TEST(redlock_rounds, a_renewal_sets_no_lock_that_is_being_released) {
+  late_renewal w;
+  w.stopped = {&w.model, &w.second, &w.third};
+  w.at(100ms, [&] { w.stopped = {&w.model, &w.second}; });
+  w.at(200ms, [&] { w.stopped.clear(); });
+  w.held.release();
+  w.go_on();
+  EXPECT_EQ(w.servers_with("x"), 0u);
+}
+
+TEST(redlock_rounds, a_renewal_sets_no_lock_of_a_claim_that_is_gone) {
+  late_renewal w;
+  w.held.release();
+  w.held = {};
+  w.m = w.c.mutex("y");
+  w.go_on();
+  EXPECT_EQ(w.servers_with("x"), 0u);
+}
+
+TEST(redlock_rounds, a_renewal_sets_no_lock_of_an_earlier_owner) {
+  late_renewal w;
+  w.held.release();
+  w.held = w.m.acquire({.renew = renewal::manual});
+  w.command_at(w.third, {"DEL", "x"});
+  w.go_on();
+  EXPECT_TRUE(w.held.held());
+  EXPECT_FALSE(w.third.string_at("x"));
+}
+
+// The attempt was not answered before the connection was lost, and it cannot be ended there.
+TEST(redlock_rounds, a_release_is_repeated_where_an_unanswered_attempt_may_arrive_after_it) {
+  three_servers w;
+  client c = w.open();
+  w.third.forbid("client|kill");
+  w.stopped = {&w.third};
+  lease held = c.mutex("x").acquire();
+  w.changed = [](const std::string&) { return std::string(); };
+  w.stopped.clear();
+  w.pass(1ms);
+  w.changed = nullptr;
+  w.third.close_all();
+  w.pass(1s);
+  ASSERT_TRUE(w.third.string_at("x"));
+  const std::string owner(w.third.string_at("x")->text);
+  held.release();
+  w.pass(1ms);
+  EXPECT_FALSE(w.third.string_at("x"));
+  w.command_at(w.third, {"SET", "x", owner, "PX", "60000"});
+  w.pass(15s);
+  EXPECT_FALSE(w.third.string_at("x"));
+}
+
 TEST(redlock_rounds, a_release_whose_outcome_is_unknown_is_logged_with_the_servers_that_fail) {
   three_servers w;
   client c = w.open("op-timeout=1s");

@@ -42,6 +42,15 @@ TEST(redlock_tally, a_number_that_a_majority_has_is_that_of_the_grant) {
   EXPECT_TRUE(all.has_majority_at(7));
 }
 
+// It has voted, and does not answer when the numbers are raised.
+TEST(redlock_tally, a_server_that_is_missing_has_no_part_in_a_majority) {
+  constexpr ballot given_up{.what = vote::missing, .number = 7};
+  const tally all = of({given_up, yes(7), yes(5)});
+  EXPECT_FALSE(all.has_majority_at(7));
+  EXPECT_EQ(all.number(), 7);
+  EXPECT_EQ(all.count_at(7), 1u);
+}
+
 // With a larger quorum two clients whose leases ended early could compute one number.
 TEST(redlock_tally, otherwise_it_is_the_largest_and_the_quorum_has_the_largest_numbers) {
   tally all = of({yes(9), yes(5), yes(7), yes(30), yes(6)});

@@ -188,6 +188,12 @@ TEST_F(redis_believed_number, is_at_most_a_second_ahead_of_what_the_servers_cloc
             verdict::bad_number);
 }
 
+TEST_F(redis_believed_number, is_any_above_the_floor_while_the_servers_clock_is_not_known) {
+  clock = {};
+  floor.raise(10);
+  EXPECT_EQ(of(number_max), verdict::granted);
+}
+
 TEST_F(redis_believed_number, is_not_checked_in_other_replies) {
   reply r;
   r.what = verdict::busy;

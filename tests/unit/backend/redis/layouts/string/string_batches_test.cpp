@@ -33,6 +33,7 @@ struct redis_string_batches : testing::Test, two_nodes {
     EXPECT_EQ(a.log + b.log, "granted granted ");
     return out;
   }
+  static constexpr std::string_view queue_of_job = "holdfast:{first-job}:first-job:q";
   // Its release can name the next claim too.
   recorded_claim& renewed(std::string_view lock) {
     recorded_claim& out = held(lock);
@@ -75,6 +76,17 @@ TEST_F(redis_string_batches, acquire_a_group_of_locks_when_nothing_else_is_to_be
   b.attempt(both);
   pass();
   EXPECT_EQ(a.log + b.log, "granted granted ");
+}
+
+TEST_F(redis_string_batches, acquire_a_group_of_locks_with_what_else_waits_for_a_connection) {
+  const auto both = seam::lock_group::of(2);
+  recorded_claim &a = claim_on("first-a"), &b = claim_on("first-b"), &other = claim_on("first-c");
+  lose_connections();
+  other.acquire();
+  a.attempt(both);
+  b.attempt(both);
+  pass(1s);
+  EXPECT_EQ(a.log + b.log + other.log, "granted granted granted ");
 }
 
 TEST_F(redis_string_batches, report_to_each_holder_what_became_of_its_own_release) {
@@ -121,6 +133,29 @@ TEST_F(redis_string_batches, hand_a_lock_to_the_next_claim_though_scripts_are_lo
   holder.release_to(next);
   pass();
   EXPECT_EQ(holder.log + next.log, "granted extended 1 ended granted ");
+}
+
+// The first waiter is another client's, which hears messages. This client hears none.
+TEST_F(redis_string_batches, queue_no_next_claim_that_no_message_would_reach) {
+  struct : sim::peer {
+    void deliver(std::string_view) override {}
+    void kicked() override {}
+  } listener;
+  recorded_claim& holder = renewed("first-job");
+  world.refuses_connections = true;
+  world.model.close_subscribers();
+  pass(1ms);
+  const int connection = world.model.connect(listener);
+  const std::string_view subscribe[] = {"SUBSCRIBE", "hf:0123456789abcdef"};
+  world.model.execute(connection, subscribe);
+  const std::string waiter = "hf1:0123456789abcdef:" + std::string(32, '1');
+  world.command({"ZADD", queue_of_job, "1", waiter});
+  holder.release_to(claim_on("first-job"));
+  pass(1ms);
+  EXPECT_EQ(holder.log, "granted extended 1 ended ");
+  EXPECT_EQ(world.command({"GET", "first-job"}), "$53\r\n" + waiter + "\r\n");
+  EXPECT_EQ(world.command({"EXISTS", queue_of_job}), ":0\r\n");
+  world.model.disconnect(connection);
 }
 
 // The connection ends before the release was written to it.

@@ -122,6 +122,42 @@ TEST_F(redis_string_node, reports_a_lock_that_nobody_has_and_one_that_another_ow
   EXPECT_EQ(taken.lost_by, errc::lost);
 }
 
+// Shortly before its time is over, and then not again.
+TEST_F(redis_string_node, is_connected_to_once_more_for_a_release_whose_time_ends) {
+  recorded_claim& c = held("first-job");
+  world.refuses_connections = true;
+  world.model.restart(sim::kept::everything);
+  c.release();
+  pass(1700ms);
+  world.connection_attempts.clear();
+  pass(400ms);
+  EXPECT_EQ(c.log, "granted ended ");
+  EXPECT_EQ(world.connection_attempts.size(), 1u);
+}
+
+TEST_F(redis_string_node, accepts_requests_again_when_it_has_granted_a_lock) {
+  recorded_claim& c = claim_on("first-job");
+  world.model.set_disk_full(true);
+  c.acquire();
+  pass();
+  EXPECT_TRUE(servers.one.is_unavailable());
+  world.model.set_disk_full(false);
+  pass(1s);
+  EXPECT_EQ(c.log, "granted ");
+  EXPECT_FALSE(servers.one.is_unavailable());
+}
+
+TEST_F(redis_string_node, has_no_waiter_in_its_queue_that_has_given_up) {
+  held("first-job");
+  recorded_claim& waiter = held("first-job");
+  const auto queued = [&] { return world.command({"EXISTS", "holdfast:{first-job}:first-job:q"}); };
+  EXPECT_EQ(queued(), ":1\r\n");
+  waiter.cancel();
+  pass(1ms);
+  EXPECT_EQ(waiter.log, "ended ");
+  EXPECT_EQ(queued(), ":0\r\n");
+}
+
 // The two parts of the answer to an attempt: what has set the lock, and what has drawn its number.
 TEST_F(redis_string_node, quotes_the_error_of_the_part_of_an_attempt_that_failed) {
   const auto refused_with = [&](const std::string& answer) {
@@ -200,6 +236,34 @@ TEST_F(redis_string_node, stores_the_note_of_a_grant_whatever_became_of_an_earli
   pass();
   EXPECT_EQ(c.log, "granted ended granted extended 2 ");
   EXPECT_EQ(world.command({"HLEN", "holdfast:{first-job}:first-job:m"}), ":1\r\n");
+}
+
+// The server refuses to extend the lease, and then does it.
+TEST_F(redis_string_node, stores_the_note_of_a_holder_with_its_first_renewal_that_is_done) {
+  recorded_claim& c = held("first-job");
+  world.model.forbid("pexpire");
+  c.renew(1);
+  pass();
+  world.model.allow("pexpire");
+  EXPECT_EQ(world.command({"HLEN", "holdfast:{first-job}:first-job:m"}), ":0\r\n");
+  c.renew(2);
+  pass();
+  EXPECT_EQ(c.log, "granted extended 2 ");
+  EXPECT_EQ(world.command({"HLEN", "holdfast:{first-job}:first-job:m"}), ":1\r\n");
+}
+
+// It waits for the counter, which needs no connection but that for commands.
+TEST_F(redis_string_node, ends_no_attempt_because_no_messages_can_be_heard) {
+  restart_on_a_full_disk();
+  world.changed = [&](std::string bytes) {
+    world.refuses_connections = true;
+    return bytes;
+  };
+  const recorded_claim& c = attempt_on("first-job");
+  pass(10ms);
+  world.model.set_disk_full(false);
+  pass(1s);
+  EXPECT_EQ(c.log, "granted ");
 }
 
 }  // namespace

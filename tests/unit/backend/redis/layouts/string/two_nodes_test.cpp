@@ -83,6 +83,16 @@ TEST_F(redis_string_nodes, renew_at_once_with_the_commands_where_renewals_have_n
   EXPECT_EQ(c.log, "granted extended 1 extended 2 ");
 }
 
+TEST_F(redis_string_nodes, renew_the_leases_of_writers_and_readers_of_one_moment) {
+  recorded_claim &writer = held("first-a"), &reader = claim_on("first-b");
+  reader.acquire(lock_mode::shared);
+  pass();
+  writer.renew(1);
+  reader.renew(2);
+  pass();
+  EXPECT_EQ(writer.log + reader.log, "granted extended 1 granted extended 2 ");
+}
+
 TEST_F(redis_string_nodes, batch_the_requests_of_each_server_alone) {
   recorded_claim& here = held("first-job");
   recorded_claim& there = held("second-job");
@@ -163,11 +173,14 @@ TEST_F(redis_string_nodes, refuse_the_waiters_of_a_server_that_rejects_the_crede
   world.model.restart(sim::kept::everything);
   recorded_claim& here = claim_on("first-job");
   recorded_claim& there = claim_on("second-job");
+  recorded_claim& waiter = claim_on("second-job");
   here.acquire();
   there.acquire();
+  waiter.acquire();
   pass();
   EXPECT_EQ(here.log.find("refused: "), 0) << here.log;
-  EXPECT_EQ(there.log, "granted ");
+  EXPECT_EQ(there.log, "granted contended ");
+  EXPECT_EQ(waiter.log, "");
 }
 
 TEST_F(redis_string_nodes, refuse_a_claim_whose_key_has_moved) {
@@ -306,6 +319,16 @@ TEST_F(redis_moving_keys, leave_a_server_that_hands_its_locks_over_as_before) {
   pass();
   recorded_claim& holder = held("first-job");
   expect_hand_over(holder, held("first-job"));
+}
+
+TEST_F(redis_moving_keys, leave_requests_for_other_keys_waiting_at_their_former_server) {
+  lose_connections();
+  recorded_claim &moving = claim_on("moving-job"), &other = claim_on("first-job");
+  moving.acquire();
+  other.acquire();
+  move_keys();
+  pass(1s);
+  EXPECT_EQ(moving.log + other.log, "granted granted ");
 }
 
 TEST_F(redis_moving_keys, are_handed_over_at_the_server_that_has_them) {
