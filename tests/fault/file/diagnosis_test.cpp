@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <functional>
+#include <string>
+
 #include "tests/fault/file/fixture.hpp"
 #include "tests/fault/file/small_disk.hpp"
 
@@ -33,6 +36,17 @@ TEST(file_examination, of_a_directory_that_was_replaced) {
   EXPECT_EQ(found(c, "directory").grade, grade::bad);
 }
 
+// The two file systems number their files alike.
+TEST(file_examination, of_a_directory_on_which_another_file_system_was_mounted) {
+  const lock_folder folder;
+  const auto at = folder.file("disk");
+  const small_disk first(at);
+  if (!first) GTEST_SKIP() << "skipped: only root may mount a file system";
+  const auto c = client::open(url_of(at));
+  const small_disk second(at);
+  EXPECT_EQ(found(c, "directory").grade, grade::bad);
+}
+
 TEST(file_examination, of_a_directory_that_a_group_shares) {
   const lock_folder folder;
   const auto c =
@@ -52,21 +66,53 @@ TEST(file_examination, of_a_directory_of_another_user) {
   EXPECT_NE(f.why.find("12345"), f.why.npos) << f.why;
 }
 
-// In a /tmp of its own, because other tests examine the default directory.
-TEST(file_examination, of_another_directory_than_the_default_one_where_a_former_default_exists) {
-  other_process alone([](const other_process::line& l) {
+// What `examine` says in a /run and a /tmp of its own, because other tests examine the default
+// directory.
+std::string said_alone(const std::function<std::string()>& examine) {
+  other_process alone([&](const other_process::line& l) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, "") != 0)
       return l.say("skipped: only root may have a /tmp of its own");
-    const small_disk disk("/tmp", "tmpfs", "mode=1777");
-    if (!disk) return l.say("skipped: only root may have a /tmp of its own");
-    fs::create_directory("/tmp/holdfast-" + std::to_string(::geteuid()));
-    for (const finding& f : client::open("file:///tmp/locks").diagnose())
-      if (f.what == "directory" && f.grade != grade::good) return l.say(f.why);
-    l.say("good");
+    const small_disk run("/run", "tmpfs", "mode=0755"), lock("/run/lock", "tmpfs", "mode=1777"),
+        temporary("/tmp", "tmpfs", "mode=1777");
+    if (!run || !lock || !temporary) return l.say("skipped: only root may have a /tmp of its own");
+    l.say(examine());
   });
-  const std::string said = alone.hear();
+  return alone.hear();
+}
+
+std::string worst_of_directory(const client& c) {
+  for (const finding& f : c.diagnose())
+    if (f.what == "directory" && f.grade != grade::good) return f.why;
+  return "good";
+}
+
+void create_former_default() {
+  fs::create_directory("/tmp/holdfast-" + std::to_string(::geteuid()));
+}
+
+TEST(file_examination, of_another_directory_than_the_default_one_where_a_former_default_exists) {
+  const std::string said = said_alone([] {
+    create_former_default();
+    return worst_of_directory(client::open("file:///tmp/locks"));
+  });
   if (said.starts_with("skipped")) GTEST_SKIP() << said;
   EXPECT_EQ(said, "good");
+}
+
+TEST(file_examination, of_the_default_directory_warns_only_where_a_former_default_exists) {
+  const std::string said = said_alone([] {
+    std::string logged;  // nothing: this directory is expected to be new
+    set_log_hook([](log_level, std::string_view line,
+                    void* to) { static_cast<std::string*>(to)->append(line); },
+                 &logged);
+    const auto c = client::open("file:");
+    const std::string before = worst_of_directory(c);
+    create_former_default();
+    return logged + before + ", " + worst_of_directory(c);
+  });
+  if (said.starts_with("skipped")) GTEST_SKIP() << said;
+  EXPECT_EQ(said.find("good, /tmp/holdfast-"), 0u) << said;
+  EXPECT_NE(said.find(" exists as well"), said.npos) << said;
 }
 
 TEST(file_examination, of_a_directory_above_that_others_may_write) {

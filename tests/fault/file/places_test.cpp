@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "testkit/manual_environment.hpp"
 #include "tests/fault/file/fixture.hpp"
 #include "tests/fault/file/small_disk.hpp"
 
@@ -36,6 +37,27 @@ TEST(file_places, a_full_disk_refuses_and_loses_nothing) {
   disk.make_room();
   EXPECT_GT(fresh.hold(), 0);
   fresh.let_go();
+  store->close(base::never);
+}
+
+// The two file systems number their files alike.
+TEST(file_places, a_file_that_was_mounted_over_that_of_a_lock_is_the_locks_from_then_on) {
+  const lock_folder folder;
+  const small_disk disk(folder.file("disk")), other(folder.file("other"));
+  if (!disk || !other) GTEST_SKIP() << "skipped: only root may mount a small file system";
+  testkit::manual_environment env;
+  const auto store = open_backend("file://" + folder.file("disk").string(), env);
+  contender early(*store, "x"), late(*store, "x");
+  early.hold();
+  early.let_go();
+  const auto file = folder.file("disk") / "x.lock", over = folder.file("other") / "x.lock";
+  fs::copy_file(file, over);
+  ASSERT_EQ(::mount(over.c_str(), file.c_str(), nullptr, MS_BIND, nullptr), 0);
+  late.hold();
+  env.advance(std::chrono::milliseconds{10});
+  EXPECT_EQ(early.try_once().what, kind::refused) << "it has the lock of the hidden file";
+  late.let_go();
+  ::umount2(file.c_str(), MNT_DETACH);
   store->close(base::never);
 }
 
@@ -108,6 +130,7 @@ TEST(file_places, urls_and_options_that_mean_nothing_are_refused) {
   const lock_folder folder;
   error_of_opening("file://web7/locks", errc::bad_url);
   error_of_opening("file://localhost", errc::bad_url);
+  error_of_opening("file://localhost:80" + folder.path().string(), errc::bad_url);
   for (const std::string relative : {"file:locks", "file:./locks", "file:lock:x@y"})
     EXPECT_TRUE(says(error_of_opening(relative, errc::bad_url), "file:///absolute/path"));
   EXPECT_TRUE(says(error_of_opening(folder.url() + "?nfs=1", errc::bad_option), "network"));

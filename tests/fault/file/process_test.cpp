@@ -70,6 +70,20 @@ TEST(file_process, a_stopped_waiter_does_not_hold_up_the_others) {
   EXPECT_FALSE(stopped.hear().empty());  // it goes on waiting, and is served
 }
 
+TEST(file_process, a_stopped_waiter_does_not_hold_up_a_request_with_the_release) {
+  const opened store;
+  contender holder(*store, "x"), heir(*store, "x");
+  holder.hold();
+  other_process stopped([&](const line& l) { hold_until_killed(store.folder.url(), l); });
+  ASSERT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
+  stopped.stop();
+  const seam::successor next{&heir.claim(), {}};
+  holder.claim().release(&next);
+  EXPECT_EQ(holder.next().what, kind::ended);
+  EXPECT_EQ(heir.next().what, kind::granted);
+  heir.let_go();
+}
+
 TEST(file_process, the_end_of_a_forks_child_does_not_release) {
   const lock_folder folder;
   client mine = client::open(folder.url()), others = client::open(folder.url());

@@ -88,6 +88,18 @@ TEST_F(mysql_authentication, an_old_plugin_is_allowed_over_a_unix_socket) {
   query("SET GLOBAL secure_auth=1");
 }
 
+// The server is verified, and what it is sent is encrypted.
+TEST_F(mysql_authentication, an_old_plugin_is_allowed_over_tls) {
+  mariadb_server secure({.tls = "server"});
+  secure.query("SET GLOBAL secure_auth=0");
+  const std::string hash = secure.query("SELECT OLD_PASSWORD('secret')").text();
+  secure.query("CREATE USER old@'127.0.0.1' IDENTIFIED VIA mysql_old_password USING '" + hash +
+               "'");
+  secure.query("GRANT ALL ON test.* TO old@'127.0.0.1'");
+  expect_works("mysql://old:secret@127.0.0.1:" + std::to_string(secure.port()) +
+               "/test?tls-ca=" + secure.tls_files().certificate("ca"));
+}
+
 TEST_F(mysql_authentication, ed25519_is_supported) {
   query("INSTALL SONAME 'auth_ed25519'");
   query("CREATE USER ed@'127.0.0.1' IDENTIFIED VIA ed25519 USING PASSWORD('secret')");
@@ -143,6 +155,26 @@ TEST_F(mysql_authentication, a_plugin_that_libmariadb_does_not_have_is_named) {
   const std::string why = refusal(network.url());
   expect_part(why, "hunting_sha2_password");
   expect_part(why, "plugin");
+}
+
+// The server sends this error in place of its greeting.
+TEST_F(mysql_authentication, an_error_in_place_of_the_greeting_is_a_refusal_unless_it_may_pass) {
+  constexpr unsigned host_not_privileged = 1130, unknown_database = 1049, too_many = 1040;
+  const std::pair<unsigned, errc> sent[] = {{host_not_privileged, errc::refused},
+                                            {unknown_database, errc::refused},
+                                            {too_many, errc::unavailable}};
+  for (const auto& [error, code] : sent) {
+    tcp_proxy network(server().port());
+    network.set(direction::to_client, {.mutate = [error](std::string& bytes) {
+                  std::string packet = "\xff";
+                  packet += static_cast<char>(error & 255u);
+                  packet += static_cast<char>(error >> 8);
+                  packet += "#HY000no";
+                  bytes = std::string{static_cast<char>(packet.size()), 0, 0, 0} + packet;
+                }});
+    const std::string url = "mysql://holdfast:secret@127.0.0.1:" + std::to_string(network.port());
+    EXPECT_EQ(code_of([&] { (void)mysql_connection::open(url + "/test"); }), code) << error;
+  }
 }
 
 // In plain text no plug-in is admitted that would send the password itself.

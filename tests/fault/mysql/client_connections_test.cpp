@@ -1,5 +1,9 @@
 // The connections of a client on a real server: how they end, and what ends them.
 #include <mysql.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -72,6 +76,51 @@ TEST_F(mysql_client_connections, that_wait_for_a_greeting_do_not_hold_up_the_end
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(code_of([&] { (void)client::open(url); }), errc::unavailable);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+}
+
+// Connections to it are established, and it sends nothing.
+class silent_server {
+ public:
+  silent_server() {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    auto* const address = reinterpret_cast<sockaddr*>(&at);
+    const bool listens = ::bind(listener_, address, size) == 0 && ::listen(listener_, 8) == 0 &&
+                         ::getsockname(listener_, address, &size) == 0;
+    EXPECT_TRUE(listens);
+    port_ = ntohs(at.sin_port);
+  }
+  silent_server(const silent_server&) = delete;
+  silent_server& operator=(const silent_server&) = delete;
+  ~silent_server() { ::close(listener_); }
+
+  int port() const { return port_; }
+  // The client closes the first connection.
+  bool is_left() const {
+    const int first = ::accept(listener_, nullptr, nullptr);
+    constexpr int limit_ms = 60'000;
+    pollfd end{first, POLLIN, 0};
+    char byte = 0;
+    bool out = false;
+    while (!out && ::poll(&end, 1, limit_ms) == 1) out = ::recv(first, &byte, 1, 0) <= 0;
+    ::close(first);
+    return out;
+  }
+
+ private:
+  const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int port_ = 0;
+};
+
+TEST_F(mysql_client_connections,
+       that_wait_for_a_greeting_are_closed_once_another_server_is_chosen) {
+  const silent_server silent;
+  const client mine =
+      client::open("mysql://holdfast:secret@127.0.0.1:" + std::to_string(server().port()) +
+                   ",127.0.0.1:" + std::to_string(silent.port()) + "/test?connect-timeout=10m");
+  EXPECT_TRUE(silent.is_left());
 }
 
 }  // namespace

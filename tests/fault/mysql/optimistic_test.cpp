@@ -223,6 +223,11 @@ TEST_F(mysql_optimistic, numbers_keep_their_values) {
   EXPECT_EQ(text(row->values, "f"), "123456789012345678901234567.125");
   EXPECT_EQ(text(row->values, "u"), "18446744073709551615");
   EXPECT_EQ(code_of([&] { (void)table.write(*row, {{"d", 1.0 / 0.0}}); }), errc::bad_option);
+  query("ALTER TABLE n MODIFY version TINYINT NOT NULL DEFAULT -128");
+  query("INSERT INTO n (id) VALUES (1)");
+  optimistic_table small(own.connection, {.table = "n"});
+  EXPECT_TRUE(small.write(first, "-128", {{"d", 0.5}})) << "the smallest number is not the highest";
+  EXPECT_EQ(small.read(first)->version, "-127");
 }
 
 TEST_F(mysql_optimistic, what_cannot_work_is_refused_by_name) {

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "testkit/servers/tcp_proxy.hpp"
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
@@ -52,10 +53,15 @@ class awaited_connection {
     }
     return executed_.take_reply();
   }
-  // The server forgets a statement that it has prepared; it answers nothing to that.
-  void have_forgotten(char number) const {
-    const char packet[] = {5, 0, 0, 0, 0x19, number, 0, 0, 0};
-    ASSERT_EQ(::send(fd(), packet, sizeof packet, MSG_NOSIGNAL), ssize_t{sizeof packet});
+  // The server forgets what it has prepared; it sends no reply to that. It continues the numbers of
+  // an earlier connection of the same thread.
+  void have_all_forgotten() const {
+    std::string packets;
+    for (int number = 0; number < 1000; ++number)
+      packets += std::string{
+          5, 0, 0, 0, 0x19, static_cast<char>(number & 255), static_cast<char>(number >> 8), 0, 0};
+    ASSERT_EQ(::send(fd(), packets.data(), packets.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(packets.size()));
   }
   counts counted() {  // so far
     const auto count = [&](const char* name) {
@@ -156,13 +162,24 @@ TEST_F(mysql_prepared, a_server_that_prepares_no_more_is_sent_texts) {
 }
 
 TEST_F(mysql_prepared, a_statement_that_the_server_has_forgotten_is_sent_as_a_text) {
+  const std::string unknown_statement = "\xff\xdb\x04", must_be_prepared_again = "\xff\x4f\x06";
   const sql_statement s("SELECT ?", {"a"});
-  for (int i = 0; i < 2; ++i) mine->execute(s);
-  mine->have_forgotten(1);
-  for (int i = 0; i < 2; ++i) {
-    const sql_reply got = mine->execute(s);
-    EXPECT_TRUE(got.is_ok()) << got.text;
-    EXPECT_EQ(got.cell(0, 0), "a");
+  for (const std::string& error : {unknown_statement, must_be_prepared_again}) {
+    testkit::tcp_proxy network(server().port());
+    network.set(testkit::direction::to_client, {.mutate = [&](std::string& bytes) {
+                  const auto at = bytes.find(unknown_statement);
+                  if (at != bytes.npos) bytes.replace(at, error.size(), error);
+                }});
+    testkit::sql_login login = server().login();
+    login.port = network.port();
+    awaited_connection own(login);
+    for (int i = 0; i < 2; ++i) own.execute(s);
+    own.have_all_forgotten();
+    for (int i = 0; i < 2; ++i) {
+      const sql_reply got = own.execute(s);
+      EXPECT_TRUE(got.is_ok()) << got.text;
+      EXPECT_EQ(got.cell(0, 0), "a");
+    }
   }
 }
 

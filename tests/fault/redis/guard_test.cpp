@@ -82,6 +82,12 @@ TEST_F(redis_guarded, the_lua_text_serves_in_a_script_of_the_users_own) {
   EXPECT_EQ(server_.command({"GET", "sum"}).text, "10");
 }
 
+TEST_F(redis_guarded, an_empty_or_reserved_key_is_refused) {
+  const client mine = client::open(server_.url());
+  for (const char* const key : {"", "holdfast:{value}:value:g"})
+    EXPECT_EQ(told_by([&] { redis_guard(mine, key); }).code, errc::bad_name) << key;
+}
+
 TEST_F(redis_guarded, another_kind_of_key_is_reported_and_left) {
   play(fencing::ordered);
   server_.command({"DEL", "holdfast:{value}:value:g"});

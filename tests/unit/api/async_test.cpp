@@ -74,6 +74,16 @@ TEST_F(async_operations, keep_their_lock_as_long_as_they_may_be_withdrawn) {
   EXPECT_EQ(store.claims, 0);
 }
 
+TEST_F(async_operations, release_a_lock_with_the_last_of_its_leases) {
+  const recursive_mutex m(c, "x");
+  lease held = m.acquire(), again = m.reacquire(held);
+  detail::begin_release(again, answer);
+  EXPECT_FALSE(answer->code);
+  EXPECT_EQ(store.news(), "acquire");
+  detail::begin_release(held, answer);
+  EXPECT_EQ(store.news(), "release");
+}
+
 TEST_F(async_operations, have_their_requests_sent_when_the_client_is_flushed) {
   const int before = store.flushes;
   detail::flush_client(*detail::client_of(c));

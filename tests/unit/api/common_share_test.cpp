@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <latch>
 #include <shared_mutex>
 #include <thread>
 #include <vector>
@@ -135,6 +136,26 @@ TEST_F(a_common_share, is_lent_and_joined_while_its_turn_admits_readers) {
   EXPECT_FALSE(common.join());
   home.unlock(*writer.granted);
   home.drop_user();
+}
+
+TEST(common_shares, are_released_by_the_last_of_many_readers_that_leave_at_the_same_time) {
+  constexpr int readers = 4, shares = 5000;
+  const auto door = client::open("memory:");
+  auto m = door.shared_mutex("x");
+  m.lock_shared();
+  {
+    std::latch all_are_inside(readers);
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < readers; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < shares; ++i) m.lock_shared();
+        all_are_inside.arrive_and_wait();
+        for (int i = 0; i < shares; ++i) m.unlock_shared();
+      });
+  }
+  EXPECT_FALSE(door.mutex("x").try_acquire());
+  m.unlock_shared();
+  EXPECT_TRUE(door.mutex("x").try_acquire());
 }
 
 // Values that a writer changes together are never seen apart.

@@ -10,7 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "testkit/manual_environment.hpp"
 #include "testkit/thrown_by.hpp"
+#include "tests/unit/cohort/noting_store.hpp"
 
 namespace {
 
@@ -161,6 +163,27 @@ TEST(an_observer, gets_the_first_state_and_each_change_of_it) {
       },
       stop.get_token(), 10ms);
   EXPECT_EQ(seen, (std::vector<std::string>{"nobody", "a", "b", "nobody"}));
+}
+
+TEST(an_observer, gets_each_change_of_a_store_without_tokens) {
+  holdfast::testkit::manual_environment env;
+  const auto client = holdfast::cohort_tests::noting_store::open(env);
+  std::stop_source stop;
+  const std::vector<std::string> owners = {"no quorum", "", "a", "a", "", "a", "b"};
+  auto next = owners.begin();
+  holdfast::cohort_tests::noting_store::of(client).on_holders = [&](auto& to) {
+    const std::string& owner = *next;
+    if (++next == owners.end()) stop.request_stop();
+    if (owner == "no quorum") return to.on_failed({errc::no_quorum, {}});
+    std::vector<holdfast::holder> now;
+    if (!owner.empty()) now.emplace_back().owner = owner;
+    to.on_result(std::move(now));
+  };
+  std::vector<std::string> seen;
+  election(client, "office")
+      .observe([&](const auto& leader) { seen.push_back(leader ? leader->owner : "nobody"); },
+               stop.get_token(), 10ms);
+  EXPECT_EQ(seen, (std::vector<std::string>{"nobody", "a", "nobody", "a", "b"}));
 }
 
 TEST(an_observer, polls_on_through_an_outage) {

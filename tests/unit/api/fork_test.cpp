@@ -63,6 +63,24 @@ TEST(a_fork, is_reported_to_a_child_that_locks_a_mutex_of_its_parent) {
   EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
 }
 
+// The share of the child's thread is of an object that no longer exists there.
+TEST(a_fork, lets_a_child_lock_an_object_that_replaces_one_its_parent_has_a_share_of) {
+  const auto c = client::open("memory:");
+  auto m = std::make_unique<holdfast::shared_mutex>(c, "job");
+  m->lock_shared();
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    holdfast::testkit::manual_environment env;
+    const auto where = holdfast::url::parse("memory:");
+    const auto own = holdfast::detail::client_access::open(where, {}, env);
+    m.reset();
+    holdfast::shared_mutex mine(own, "job");
+    const bool is_locked = mine.try_lock();
+    if (is_locked) mine.unlock();
+    return is_locked;
+  }));
+  m->unlock_shared();
+}
+
 TEST(a_fork, is_reported_to_a_child_that_uses_a_guard_of_its_parent) {
   if (holdfast::redis_guard::lua().empty()) GTEST_SKIP() << "this build has no redis backend";
   const auto c = client::open("memory:");

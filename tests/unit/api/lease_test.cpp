@@ -24,7 +24,7 @@ TEST(an_empty_lease, has_no_lock_no_owner_and_no_time) {
   EXPECT_EQ(none.remaining(), 0s);
 }
 
-TEST(a_lease_of_a_closed_client, has_no_owner_and_no_descriptor_any_more) {
+TEST(a_lease_of_a_closed_client, has_no_owner_no_descriptor_and_no_revocation_any_more) {
   client c = client::open("memory:");
   const lease held = c.mutex("job").acquire();
   EXPECT_NE(held.owner(), "");
@@ -32,6 +32,7 @@ TEST(a_lease_of_a_closed_client, has_no_owner_and_no_descriptor_any_more) {
   EXPECT_EQ(held.owner(), "");
   EXPECT_EQ(held.native_handle(), -1);
   EXPECT_EQ(held.name(), "job");
+  EXPECT_FALSE(held.revocation_token().stop_requested());
 }
 
 }  // namespace

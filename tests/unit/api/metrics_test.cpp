@@ -84,6 +84,9 @@ TEST_F(a_counting_client, counts_each_mode_by_itself) {
   EXPECT_EQ(now().waits.permit, only(1, 0s));
   EXPECT_EQ(now().holds.shared, only(1, 0s));
   EXPECT_EQ(now().holds.permit, only(1, 0s));
+  EXPECT_EQ(now().losses, 0u);
+  EXPECT_EQ(now().doubts, 0u);
+  EXPECT_EQ(now().errors_usage, 0u);
 }
 
 TEST_F(a_counting_client, counts_what_was_busy) {
@@ -158,6 +161,7 @@ TEST_F(a_counting_client, counts_readers_that_join_others) {
   const auto third = door.shared_mutex("x").acquire_shared();
   EXPECT_EQ(now().shares_joined, 2u);
   EXPECT_EQ(now().grants, 1u);
+  EXPECT_EQ(now().linger_reuses, 0u);
   EXPECT_EQ(now().waits.shared, only(3, 0s));
 }
 

@@ -11,6 +11,7 @@
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_view_literals;
 using holdfast::errc;
 using holdfast::metric_label;
 using holdfast::metrics;
@@ -76,6 +77,7 @@ TEST(prometheus_text, sums_the_clients_of_one_backend) {
   EXPECT_TRUE(has_line(text, "holdfast_errors_total" + of + R"(,outcome="unavailable"} 2)"));
   EXPECT_TRUE(has_line(text, "holdfast_errors_total" + of + R"(,outcome="lost"} 8)"));
   EXPECT_TRUE(has_line(text, "holdfast_errors_total" + of + R"(,outcome="usage"} 14)"));
+  EXPECT_TRUE(has_line(text, "holdfast_wait_seconds_count" + of + R"(,mode="shared"} 8)"));
 }
 
 TEST(prometheus_text, shows_a_loss_of_one_of_the_clients_of_a_backend) {
@@ -101,8 +103,16 @@ TEST(prometheus_text, escapes_the_values_of_labels) {
                        R"(holdfast_busy_total{backend="redis://u@h:6379",job="a\"b\\c\nd"} 3)"));
 }
 
+TEST(prometheus_text, has_labels_of_letters_digits_and_underscores) {
+  const metric_label labels[] = {{"_z9", "x"}, {"AZ0", "y"}};
+  EXPECT_TRUE(has_line(to_prometheus(some(), labels),
+                       R"(holdfast_busy_total{backend="redis://u@h:6379",_z9="x",AZ0="y"} 3)"));
+}
+
 TEST(prometheus_text, refuses_labels_that_cannot_be) {
-  for (const char* name : {"", "1st", "a-b", "__x", "le", "mode", "backend", "outcome", "é"}) {
+  const std::string_view empty = std::string_view("job").substr(0, 0);
+  for (const std::string_view name :
+       {empty, "1st"sv, "a-b"sv, "__x"sv, "le"sv, "mode"sv, "backend"sv, "outcome"sv, "é"sv}) {
     const metric_label label{name, "x"};
     try {
       (void)to_prometheus(some(), {&label, 1});

@@ -128,6 +128,17 @@ TEST(verbs, a_stopped_try_is_busy_and_a_stopped_wait_canceled) {
   EXPECT_TRUE(client.mutex("free").acquire(stop.get_token())) << "one attempt is made";
 }
 
+TEST(verbs, a_stopped_wait_reports_why_its_attempt_failed) {
+  auto client = holdfast::client::open("memory:");
+  const auto m = client.mutex("job");
+  client.close();
+  std::stop_source stop;
+  stop.request_stop();
+  std::error_code ec;
+  EXPECT_FALSE(m.acquire(stop.get_token(), ec));
+  EXPECT_EQ(ec, errc::closed);
+}
+
 // Four strings, each made when it is read. A standard view would do, but Clang 14 refuses those of
 // libstdc++ 12.
 struct made_on_the_fly {

@@ -51,7 +51,7 @@ TEST_F(a_timer_queue, keeps_the_earlier_of_two_times) {
   recorder t;
   queue.arm_no_later(t, env.now() + 10s);
   queue.arm_no_later(t, env.now() + 1s);
-  queue.arm_no_later(t, env.now() + 5s);
+  EXPECT_TRUE(queue.arm_no_later(t, env.now() + 5s)) << "it is armed, for an earlier time";
   env.advance(1s);
   EXPECT_EQ(t.times, 1);
   env.advance(20s);
@@ -86,6 +86,7 @@ TEST_F(a_timer_queue, fires_nothing_after_stop) {
   recorder t;
   queue.arm_no_later(t, env.now() + 1s);
   queue.stop();
+  EXPECT_TRUE(queue.arm_no_later(t, env.now())) << "no thread is missing";
   env.advance(2s);
   EXPECT_EQ(t.times, 0);
 }

@@ -63,6 +63,17 @@ TEST_F(orphans, what_awaits_its_answer_is_sent_again_only_after_a_cut) {
   EXPECT_EQ(plan.sent, 2);
 }
 
+TEST_F(orphans, what_cannot_be_sent_waits_for_a_connection_for_any_time) {
+  plan.says = withdrawal::unsent;
+  EXPECT_EQ(add(), base::never);
+  EXPECT_EQ(all.tick(now + 2h), base::never);
+  EXPECT_EQ(plan.sent, 1);
+  plan.says = withdrawal::done;
+  all.resend_all(now + 2h);
+  EXPECT_EQ(plan.sent, 2);
+  EXPECT_TRUE(all.empty());
+}
+
 TEST_F(orphans, an_answer_that_proves_nothing_is_not_the_last) {
   add();
   EXPECT_EQ(answer(withdrawal::unverified), now + 100ms);

@@ -114,6 +114,8 @@ TEST_F(options_of_an_acquire, of_a_strict_client_have_no_ttl_that_has_no_effect)
   EXPECT_FALSE(fault({}).code);
   EXPECT_EQ(fault({.ttl = 10s}).code, errc::unsupported);
   EXPECT_EQ(fault({.ttl = 10s}).text, "its locks have no ttl; leave the option out, or ?strict=1");
+  rules.can.life = seam::lifetime::ttl;
+  EXPECT_FALSE(fault({.ttl = 10s}).code);
 }
 
 TEST_F(options_of_an_acquire, have_a_note_that_a_terminal_can_show) {

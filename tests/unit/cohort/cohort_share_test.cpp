@@ -75,6 +75,19 @@ TEST_F(a_cohort_of_readers, let_nobody_past_a_writer_of_their_own) {
   said(claim_record::release);
 }
 
+TEST_F(a_cohort_of_readers, refuse_one_attempt_at_once_behind_a_writer_of_their_own) {
+  reader a, attempt;
+  caller writer;
+  attempt.request.one_attempt = true;
+  enter(a);
+  grant_next(7);
+  enter(writer);
+  enter(attempt);
+  EXPECT_TRUE(attempt.answered);
+  EXPECT_EQ(attempt.why.code, errc::timed_out);
+  leave(a);
+}
+
 TEST_F(a_cohort_of_readers, refuse_one_attempt_when_the_door_is_shut_before_it_can_begin) {
   reader a(10s), attempt(30s);
   attempt.request.one_attempt = true;
@@ -103,7 +116,9 @@ TEST_F(a_cohort_of_readers, let_nobody_in_once_somebody_else_waits) {
   leave(a);
   EXPECT_EQ(said(claim_record::release), claim);
   EXPECT_NE(machine.successor_of(*claim), nullptr);
-  grant_next(9);
+  claim_record* const next = said(claim_record::acquire);
+  EXPECT_EQ(machine.successor_of(*claim), nullptr) << "its request was sent";
+  grant_to(*next, 9, 30s);
   EXPECT_TRUE(late.answered);
   leave(late);
   said(claim_record::release);
@@ -118,6 +133,67 @@ TEST_F(a_cohort_of_readers, do_not_join_their_own_turn_once_somebody_else_waits)
   machine.on_contended(*claim);
   EXPECT_FALSE(a.granted->is_admitting);
   leave(a);
+}
+
+TEST_F(a_cohort_of_readers, do_not_join_their_own_turn_under_a_grant_that_somebody_else_waits_for) {
+  reader a;
+  enter(a);
+  machine.on_granted(*said(claim_record::acquire),
+                     grant{.number = 7, .deadline = env.now() + 30s, .others_wait = true});
+  ASSERT_TRUE(a.granted);
+  EXPECT_FALSE(a.granted->is_admitting);
+  leave(a);
+}
+
+TEST_F(a_cohort_of_readers, do_not_join_their_own_turn_before_a_writer_of_their_own) {
+  caller first, writer;
+  reader a;
+  enter(first);
+  grant_next(7);
+  enter(a);
+  enter(writer);
+  leave(first);
+  ASSERT_TRUE(a.granted);
+  EXPECT_FALSE(a.granted->is_admitting);
+  leave(a);
+  leave(writer);
+}
+
+TEST_F(a_cohort_of_readers, do_not_join_their_own_turn_where_the_store_reports_no_waiters) {
+  rules.can.contention = holdfast::seam::contention_signal::poll;
+  reader a;
+  enter(a);
+  grant_next(7);
+  EXPECT_FALSE(a.granted->is_admitting);
+  leave(a);
+}
+
+// A reply to a renewal may be lost.
+TEST_F(a_cohort_of_readers, repeat_a_renewal_while_one_of_them_renews_by_itself) {
+  reader by_hand, by_itself;
+  by_hand.renews = false;
+  enter(by_hand);
+  claim_record* const claim = grant_next(7);
+  enter(by_itself);
+  for (int sent = 0; sent < 2; ++sent) {
+    env.advance(machine.next_tick() - env.now());
+    tick();
+    EXPECT_EQ(said(claim_record::renew), claim);
+  }
+  leave(by_hand);
+  leave(by_itself);
+}
+
+TEST_F(a_cohort_of_readers, have_one_token_under_one_share_also_one_after_the_other) {
+  rules.options.linger = 60s;
+  reader a, b;
+  enter(a);
+  grant_next(7);
+  const std::int64_t token = a.token();
+  leave(a);
+  enter(b);
+  EXPECT_EQ(b.token(), token) << "readers of other clients have the same";
+  leave(b);
 }
 
 TEST_F(a_cohort_of_readers, go_in_when_the_writer_before_them_leaves_the_line) {
@@ -347,6 +423,36 @@ TEST_F(a_cohort_of_readers, that_linger_are_not_counted_as_reused_by_a_writer) {
   leave(writer);
 }
 
+TEST_F(a_cohort_of_readers, a_grant_that_has_expired_is_not_counted_as_reused) {
+  holdfast::cohort::counters counts;
+  rules.counts = &counts;
+  rules.options.linger = 60s;
+  caller a, b;
+  enter(a);
+  claim_record* const claim = grant_next(7);
+  leave(a);
+  env.freeze(30s);
+  enter(b);
+  EXPECT_EQ(said(claim_record::release), claim);
+  EXPECT_EQ(counts.read().linger_reuses, 0u);
+  grant_next(8);
+  leave(b);
+}
+
+TEST_F(a_cohort_of_readers, a_share_does_not_linger_while_a_writer_waits) {
+  rules.options.linger = 60s;
+  reader a;
+  caller writer;
+  enter(a);
+  claim_record* const claim = grant_next(7);
+  enter(writer);
+  leave(a);
+  EXPECT_EQ(said(claim_record::release), claim);
+  grant_next(8);
+  ASSERT_TRUE(writer.granted);
+  leave(writer);
+}
+
 TEST_F(a_cohort_of_readers, a_release_before_a_writer_is_reported_when_the_store_has_answered) {
   holdfast::cohort::counters counts;
   rules.counts = &counts;
@@ -382,6 +488,7 @@ TEST_F(a_cohort_of_readers, are_counted_as_lost_once_while_others_stay) {
   EXPECT_EQ(counts.read().losses, 1u);
   leave(a);
   leave(b);
+  EXPECT_EQ(counts.read().losses, 1u);
 }
 
 }  // namespace

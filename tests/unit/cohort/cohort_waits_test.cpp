@@ -27,6 +27,16 @@ TEST_F(a_cohort, needs_no_timer_for_a_wait_without_a_bound) {
   EXPECT_EQ(machine.next_tick(), never);
 }
 
+TEST_F(a_cohort, needs_no_timer_for_a_grant_without_a_deadline) {
+  rules.can.life = holdfast::seam::lifetime::process;
+  caller a;
+  enter(a);
+  machine.on_granted(*said(claim_record::acquire), grant{.number = 7});
+  ASSERT_TRUE(a.granted);
+  EXPECT_EQ(machine.next_tick(), never);
+  leave(a);
+}
+
 TEST_F(a_cohort, makes_an_attempt_while_an_earlier_request_is_withdrawn) {
   caller gone, attempt;
   attempt.request.one_attempt = true;
@@ -76,6 +86,18 @@ TEST_F(a_cohort, refuses_a_member_of_a_group_while_a_grant_of_its_own_lingers) {
   leave(a);
   enter(member);
   EXPECT_TRUE(member.answered) << "the store would not know of its request";
+  EXPECT_EQ(member.why.code, errc::timed_out);
+}
+
+TEST_F(a_cohort, refuses_a_member_of_a_group_while_an_earlier_request_is_withdrawn) {
+  caller gone, member;
+  member.request.one_attempt = true;
+  member.request.group = holdfast::seam::lock_group::of(2);
+  enter(gone);
+  said(claim_record::acquire);
+  machine.withdraw(gone, errc::canceled, env.now());
+  enter(member);
+  EXPECT_TRUE(member.answered) << "its request would come later than those of the others";
   EXPECT_EQ(member.why.code, errc::timed_out);
 }
 

@@ -244,6 +244,7 @@ TEST_P(kept_by_the_backend, extend_and_manual_renewal_are_unsupported) {
   EXPECT_EQ(ec, errc::unsupported);
   EXPECT_EQ(held.expires(), fake_store::of(c).deadline());
   EXPECT_EQ(thrown_by([&] { (void)m.acquire({.renew = renewal::manual}); }), errc::unsupported);
+  EXPECT_EQ(thrown_by([&] { (void)c.mutex("x", {.renew = renewal::manual}); }), errc::unsupported);
   EXPECT_EQ(fake_store::of(c).renewals(), 0);
   EXPECT_FALSE(c.features().ttl);
 }
@@ -321,6 +322,17 @@ TEST_F(lifetimes, of_the_process_has_no_deadline_no_renewal_and_no_loss) {
   EXPECT_EQ(held.expires(), base::never);
   EXPECT_EQ(fake_store::of(c).renewals(), 0);
   EXPECT_FALSE(c.features().ttl);
+}
+
+TEST_F(lifetimes, of_the_process_notify_of_the_end_of_max_hold_by_the_ttl_of_the_call) {
+  const client c = open(lifetime::process, "linger=1h");
+  mutex m(c, "x");
+  m.acquire({.ttl = 1h}).unlock();
+  const lease held = m.acquire({.ttl = 10s, .max_hold = 1min});
+  env.advance(58s);
+  EXPECT_FALSE(held.in_doubt());
+  env.advance(1s);
+  EXPECT_TRUE(held.in_doubt());
 }
 
 }  // namespace

@@ -5,10 +5,16 @@
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
 
+#include <memory>
+#include <thread>
+
+#include "cohort/checked_request.hpp"
 #include "testkit/fake_store.hpp"
+#include "testkit/thrown_by.hpp"
 #include "tests/unit/cohort/cohort_fixture.hpp"
 #include "tests/unit/cohort/noting_store.hpp"
 #include "tests/unit/history/recording_fixture.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::cohort_tests {
 namespace {
@@ -38,6 +44,12 @@ struct leaving_caller final : caller {
   void complete() noexcept override {
     if (granted) from->unlock(*granted);
   }
+};
+
+struct queueing_caller final : caller {
+  local_lock* at = nullptr;
+  caller* next = nullptr;
+  void complete() noexcept override { at->begin(*next, wait_bound::forever()); }
 };
 
 TEST_F(verbs_of_a_lock, are_one_for_a_release_and_the_request_that_awaits_it) {
@@ -86,18 +98,38 @@ TEST_F(verbs_of_a_lock, leave_no_claim_of_a_lock_that_has_no_user_any_more) {
   EXPECT_EQ(store.claims, 0);
 }
 
+TEST_F(verbs_of_a_lock, leave_no_claim_of_a_lock_whose_users_came_from_inside_an_answer) {
+  local_lock& another = client_access::impl(c).local_lock_for("another", lock_kind::mutex);
+  caller b;
+  queueing_caller a;
+  a.at = &another;
+  a.next = &b;
+  another.begin(a, wait_bound::forever());
+  ASSERT_TRUE(a.granted);
+  another.unlock(*a.granted);
+  ASSERT_TRUE(b.granted);
+  another.unlock(*b.granted);
+  EXPECT_EQ(store.claims, 1);
+  another.drop_user();
+  EXPECT_EQ(store.claims, 0);
+}
+
 TEST_F(verbs_of_a_lock, are_not_awaited_by_a_close_from_inside_one) {
+  store.end = {errc::outcome_unknown, "no reply"};
+  c.mutex("left behind").acquire().unlock();
   lease held = c.mutex("another").acquire();
   base::duration waited{};
+  bool is_clean = true;
   store.on_renewal = [&] {
     const time_point began = env.real.now();
     env.on_now = [&] { env.real.freeze(1s); };
-    c.close();
+    is_clean = c.close();
     env.on_now = [] {};
     waited = env.real.now() - began;
   };
   env.real.advance(10s);
   EXPECT_LT(waited, 10s) << "the verb would wait for itself";
+  EXPECT_FALSE(is_clean) << "a release is left that the store has not confirmed";
   EXPECT_EQ(held.status(), errc::closed);
 }
 
@@ -105,6 +137,82 @@ TEST_F(verbs_of_a_lock, are_settled_by_a_close_that_leaves_nothing_behind) {
   store.end = {errc::outcome_unknown, "no reply"};
   c.mutex("another").acquire().unlock();
   EXPECT_TRUE(c.close()) << "the store has confirmed it since";
+}
+
+TEST_F(verbs_of_a_lock, are_not_begun_by_a_close_in_the_child_of_a_fork) {
+  const lease held = c.mutex("another").acquire();
+  store.news();
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([&] { return c.close() && store.news().empty(); }));
+  EXPECT_TRUE(held.held());
+}
+
+TEST_F(verbs_of_a_lock, request_no_waiters_of_a_grant_that_is_released_already) {
+  leaving_caller reader;
+  reader.request.mode = lock_mode::shared;
+  reader.from = &home;
+  begin(reader);
+  EXPECT_EQ(store.news(), "acquire release");
+}
+
+class environment_with_an_alarm final : public watched_environment {
+ public:
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* name) override {
+    target = &t;
+    return real.make_alarm(t, name);
+  }
+  base::alarm_target* target = nullptr;  // of the last alarm
+};
+
+// The thread of the timers finds that the lock lingers while another thread runs a verb.
+TEST(a_lock_that_lingers, is_not_polled_while_a_verb_of_its_claim_runs) {
+  static constexpr seam::scheme schemes[] = {
+      {"polled",
+       [](const seam::open_args& how) {
+         return seam::backend_of(
+             std::make_unique<noting_store>(how.env, 7u, seam::contention_signal::poll));
+       },
+       ""}};
+  environment_with_an_alarm env;
+  const client c = client_access::open(url::parse("polled:?linger=10s"), {}, env, {}, schemes);
+  noting_store& store = noting_store::of(c);
+  store.on_check = [&] {
+    std::thread([&] { env.target->on_alarm(env.now() + holdfast::cohort::polled_every); }).join();
+  };
+  c.mutex("x").acquire().unlock();
+  EXPECT_EQ(store.news(), "acquire check");
+  env.real.advance(holdfast::cohort::polled_every);
+  EXPECT_EQ(store.news(), "poll");
+}
+
+// Kinds of locks that are kept in two stores do not exclude each other there.
+TEST(a_client_of_two_stores, has_one_kind_of_lock_of_each_name) {
+  static constexpr seam::scheme schemes[] = {
+      {"two",
+       [](const seam::open_args& how) {
+         auto first = std::make_unique<noting_store>(how.env, seam::bit_of(lock_mode::exclusive));
+         first->other = std::make_unique<noting_store>(how.env);
+         seam::backend out;
+         out.stores.add(*first);
+         out.stores.add(*first->other);
+         out.connection = std::move(first);
+         return out;
+       },
+       ""}};
+  testkit::manual_environment env;
+  const client c = client_access::open(url::parse("two:"), {}, env, {}, schemes);
+  {
+    const mutex used = c.mutex("x");
+    EXPECT_EQ(testkit::thrown_by([&] { (void)c.shared_mutex("x"); }), errc::mismatch);
+    EXPECT_NO_THROW((void)c.shared_mutex("y"));
+  }
+  EXPECT_NO_THROW((void)c.shared_mutex("x"));
+}
+
+TEST(recorder_of_a_client, is_not_started_where_no_other_process_has_the_locks) {
+  watched_environment env;
+  const client c = client_access::open(url::parse("memory:"), {}, env);
+  const mutex a(c, "a");
+  EXPECT_EQ(env.recordings, 0);
 }
 
 TEST(recorder_of_a_client, is_started_with_its_first_lock_unless_it_is_switched_off) {

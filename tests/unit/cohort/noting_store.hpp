@@ -21,9 +21,11 @@ class noting_store final : public seam::lock_store, public seam::connection {
  public:
   class claim;
 
-  explicit noting_store(base::environment& e) : env(e) {
-    can_.contention = seam::contention_signal::push;
-    can_.modes = 7;
+  using signal = seam::contention_signal;
+  explicit noting_store(base::environment& e, unsigned modes = 7, signal waiters = signal::push)
+      : env(e) {
+    can_.contention = waiters;
+    can_.modes = modes;
     can_.processes = true;
   }
   // A client of a store of its own.
@@ -42,7 +44,9 @@ class noting_store final : public seam::lock_store, public seam::connection {
   bool shows_waiters = false;    // in the reply to check_waiters()
   bool grants_groups = false;    // can_lock_all()
   base::failure end;             // of each release
-  std::function<void()> on_renewal = [] {};
+  std::function<void()> on_renewal = [] {}, on_check = [] {};
+  std::function<void(seam::holders_handler&)> on_holders = [](auto& h) { h.on_result({}); };
+  std::unique_ptr<noting_store> other;  // of the same client, for other kinds of locks
   int flushes = 0, claims = 0;
   std::int64_t number = 0;
 
@@ -50,7 +54,7 @@ class noting_store final : public seam::lock_store, public seam::connection {
   std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   bool can_lock_all(std::span<const std::string_view>) const override { return grants_groups; }
   void inspect(std::string_view, seam::holders_handler& h) override { h.on_result({}); }
-  void holders(std::string_view, seam::holders_handler& h) override { h.on_result({}); }
+  void holders(std::string_view, seam::holders_handler& h) override { on_holders(h); }
   void break_lock(std::string_view, std::string_view, seam::decision_handler& h) override {
     h.on_result(false);
   }
@@ -92,7 +96,12 @@ class noting_store::claim final : public seam::claim {
   }
   void check_waiters() override {
     store_.note("check");
+    store_.on_check();
     if (store_.shows_waiters) sink_.on_contended();
+  }
+  bool others_wait() override {
+    store_.note("poll");
+    return store_.shows_waiters;
   }
   void release(const seam::successor* next) override {
     const seam::successor after = next ? *next : seam::successor{};

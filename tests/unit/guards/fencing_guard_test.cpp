@@ -30,6 +30,7 @@ TEST(fencing_guard, refuses_what_no_lease_gave) {
 TEST(fencing_guard, exact_admits_the_expected_owner_and_no_other) {
   fencing_guard guard(fencing::exact);
   EXPECT_FALSE(guard.admit(1, "a"));
+  EXPECT_FALSE(guard.admit(1, "")) << "no owner is expected yet";
   guard.set("a");
   EXPECT_TRUE(guard.admit(7, "a"));
   EXPECT_TRUE(guard.admit(3, "a")) << "tokens play no part";

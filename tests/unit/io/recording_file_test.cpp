@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "history/recording.hpp"
+#include "testkit/seccomp.hpp"
 #include "testkit/servers/scratch_folder.hpp"
+#include "tests/unit/in_a_child.hpp"
 #include "tests/unit/open_descriptors.hpp"
 
 namespace holdfast::io {
@@ -173,10 +177,15 @@ TEST_F(recording_file, is_not_created_under_a_limit_of_file_sizes) {
   EXPECT_EQ(status, 0);
 }
 
+pid_t ended_process() {
+  const pid_t ended = ::fork();
+  if (ended == 0) ::_exit(0);
+  EXPECT_EQ(::waitpid(ended, nullptr, 0), ended);
+  return ended;
+}
+
 TEST_F(recording_file, makes_the_oldest_of_ended_processes_leave) {
-  const pid_t dead = ::fork();
-  if (dead == 0) ::_exit(0);
-  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  const pid_t dead = ended_process();
   const auto mine = make();
   for (int i = 0; i < 70; ++i)
     std::ofstream(folder() + '/' + std::to_string(dead) + '-' + std::to_string(i) + ".recording");
@@ -188,10 +197,7 @@ TEST_F(recording_file, makes_the_oldest_of_ended_processes_leave) {
 }
 
 TEST_F(recording_file, of_an_ended_process_stays_until_there_are_64) {
-  const pid_t dead = ::fork();
-  if (dead == 0) ::_exit(0);
-  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
-  const std::string of_dead = folder() + '/' + std::to_string(dead);
+  const std::string of_dead = folder() + '/' + std::to_string(ended_process());
   const auto mine = make();
   for (int i = 0; i < 62; ++i) std::ofstream(of_dead + '-' + std::to_string(i) + ".recording");
   const std::string others[] = {folder() + "/another file", folder() + "/abc.recording",
@@ -202,6 +208,56 @@ TEST_F(recording_file, of_an_ended_process_stays_until_there_are_64) {
   const auto third = make();
   EXPECT_EQ(files(), 48 + 1 + std::size(others)) << "48 are left, and the new one";
   for (const std::string& other : others) EXPECT_TRUE(fs::exists(other)) << other;
+}
+
+// What is read of a recording before it is removed.
+std::string recording_with(const base::recording_header& header, std::int64_t last_event) {
+  base::recorded_event event;
+  event.time = last_event;
+  std::string all(sizeof header + sizeof event, '\0');
+  std::memcpy(all.data(), &header, sizeof header);
+  std::memcpy(all.data() + sizeof header, &event, sizeof event);
+  return all;
+}
+
+TEST_F(recording_file, with_the_latest_last_event_stays) {
+  base::recording_header header;
+  header.header_bytes = sizeof header;
+  header.events = 1;
+  header.appended = 1;
+  header.opened = 5;
+  const std::string late = recording_with(header, 1000), early = recording_with(header, 6);
+  header.opened = 2000;
+  const std::string cut = recording_with(header, 1000).substr(0, 100);
+  base::recording_header of_later = header, without_magic = header, without_events = header;
+  ++of_later.version;
+  without_magic.magic[0] = '?';
+  without_events.events = 0;
+  const auto mine = make();
+  const std::string of_dead = folder() + '/' + std::to_string(ended_process());
+  std::vector<std::string> files(47, late);  // 48 are left, with this process's own
+  files.insert(files.end(), 6, early);
+  files.insert(files.end(), 5, cut);
+  for (const auto& other : {of_later, without_magic, without_events})
+    files.insert(files.end(), 2, recording_with(other, 3000));
+  const auto name_of = [&](std::size_t i) {
+    return of_dead + '-' + std::to_string(i) + ".recording";
+  };
+  for (std::size_t i = 0; i < files.size(); ++i) std::ofstream(name_of(i)) << files[i];
+  const auto second = make();
+  for (std::size_t i = 0; i < files.size(); ++i) EXPECT_EQ(fs::exists(name_of(i)), i < 47) << i;
+}
+
+// kill(2) fails for it, as for every process here.
+TEST_F(recording_file, of_a_living_process_of_another_user_stays) {
+  const auto mine = make();
+  const std::string of_other = folder() + '/' + std::to_string(ended_process());
+  for (int i = 0; i < 64; ++i) std::ofstream(of_other + '-' + std::to_string(i) + ".recording");
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([this] {
+    if (!testkit::deny(SYS_kill, EPERM)) return true;
+    const auto second = make();
+    return files() == 66;
+  }));
 }
 
 TEST_F(recording_file, has_the_first_line_of_the_url_as_far_as_there_is_room) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "testkit/manual_environment.hpp"
+#include "tests/unit/backend/file/before_call.hpp"
 #include "tests/unit/backend/file/folder_fixture.hpp"
 #include "tests/unit/backend/file/reported_file_system.hpp"
 
@@ -170,6 +171,46 @@ TEST_F(a_file_claim, of_readers_and_of_a_semaphore_exclude_each_other) {
   EXPECT_FALSE(next.try_once());
   EXPECT_EQ(next.refusal.code, errc::mismatch);
   first.release();
+}
+
+TEST_F(a_file_claim, for_permits_comes_after_those_that_are_announced_and_after_no_others) {
+  threads.close({});
+  const auto one = for_permits(1, 3);
+  ASSERT_TRUE(first.try_once(one));
+  ASSERT_TRUE(next.try_once(one)) << "some are free, and none waits";
+  ASSERT_TRUE(fourth.try_once(one));
+  fourth.release();
+  bool is_admitted = true;
+  first.when_ended = [&] { is_admitted = third.try_once(one); };
+  first.release_to(fourth, one);
+  EXPECT_FALSE(is_admitted);
+  EXPECT_EQ(third.refusal.code, errc::timed_out);
+  EXPECT_TRUE(third.try_once(one)) << "it waits no longer";
+  third.release();
+  next.release();
+}
+
+TEST_F(a_file_claim, for_permits_is_granted_when_an_exclusive_holder_leaves_during_its_attempt) {
+  ASSERT_TRUE(first.try_once());
+  other_description probe(path(".probe"));
+  ASSERT_TRUE(probe.try_lock(LOCK_EX));
+  const before_call leaving(system_call::sched_yield, [&] {
+    if (first.is_granted()) first.release();
+    probe.close();
+  });
+  EXPECT_TRUE(next.try_once(for_permits(1, 3))) << next.refusal.text;
+  EXPECT_FALSE(first.is_granted()) << "it was there at first";
+  next.release();
+}
+
+TEST_F(a_file_claim, has_the_note_of_its_last_request) {
+  for (const std::string_view note : {"rebuild the index", "another", ""}) {
+    ASSERT_TRUE(first.try_once({.note = note}));
+    const auto written = parse_record(scratch.read("x.lock"));
+    ASSERT_TRUE(written);
+    EXPECT_EQ(written->note, note);
+    first.release();
+  }
 }
 
 struct network_folder {  // a base, so that it is there before the folder is opened

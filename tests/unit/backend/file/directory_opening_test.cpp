@@ -1,5 +1,6 @@
 // Opening the directory of the locks, and the files in it.
 #include <grp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +10,9 @@
 
 #include "backend/file/directory.hpp"
 #include "testkit/no_descriptors.hpp"
+#include "testkit/seccomp.hpp"
 #include "testkit/servers/scratch_folder.hpp"
+#include "tests/unit/backend/file/before_call.hpp"
 #include "tests/unit/backend/file/folder_fixture.hpp"
 #include "tests/unit/backend/file/reported_file_system.hpp"
 #include "tests/unit/in_a_child.hpp"
@@ -64,13 +67,73 @@ TEST_F(file_directory_opening, of_the_root_is_of_no_other_directory) {
   }
 }
 
-TEST_F(file_directory_opening, of_a_group_is_also_for_those_whose_own_group_it_is) {
-  EXPECT_TRUE(unit_tests::is_true_in_a_child([] {
+gid_t allowed(gid_t group) { return group_of(std::to_string(group), url::parse("file:///locks")); }
+
+// Whether the test was true in a child that is not root and is in one group only.
+bool is_true_for_a_user(const std::function<bool()>& test) {
+  return unit_tests::is_true_in_a_child([&] {
     if (::geteuid() == 0 &&
         (::setgroups(0, nullptr) != 0 || ::setresgid(65534, 65534, 65534) != 0 ||
          ::setresuid(65534, 65534, 65534) != 0))
       return false;
-    return group_of(std::to_string(::getegid()), url::parse("file:///locks")) == ::getegid();
+    return test();
+  });
+}
+
+TEST_F(file_directory_opening, of_a_group_is_also_for_those_whose_own_group_it_is) {
+  EXPECT_TRUE(is_true_for_a_user([] { return allowed(::getegid()) == ::getegid(); }));
+}
+
+TEST_F(file_directory_opening, of_a_group_is_also_for_root) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root is in no group and may use each";
+  EXPECT_EQ(allowed(::getegid() + 12'345), ::getegid() + 12'345);
+}
+
+TEST_F(file_directory_opening, of_a_group_is_refused_to_a_process_whose_groups_cannot_be_read) {
+  EXPECT_TRUE(is_true_for_a_user([] {
+    if (!testkit::deny(SYS_getgroups, EPERM)) return true;
+    try {
+      allowed(::getegid() + 1);
+      return false;
+    } catch (const lock_error& e) {
+      return e.code() == errc::refused;
+    }
+  }));
+}
+
+TEST_F(file_directory_opening, of_a_new_directory_makes_it_this_users_alone) {
+  const directory place = open(folder.file("new"));
+  EXPECT_FALSE(place.untrusted());
+  struct stat st;
+  ASSERT_EQ(::stat(folder.file("new").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0700u);
+}
+
+TEST_F(file_directory_opening, of_a_group_changes_no_directory_that_is_there) {
+  const std::string path = folder.file("old");
+  ASSERT_EQ(::mkdir(path.c_str(), 0700), 0);
+  EXPECT_THROW(open(path, {.group = std::to_string(::getegid())}), lock_error);
+  struct stat st;
+  ASSERT_EQ(::stat(path.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0700u);
+}
+
+TEST_F(file_directory_opening, accepts_a_directory_that_another_process_creates_at_that_moment) {
+  const std::string path = folder.file("new");
+  const before_call other(system_call::mkdir, [&] { ::mkdirat(AT_FDCWD, path.c_str(), 0700); });
+  EXPECT_EQ(open(path).path(), path);
+  EXPECT_TRUE(logged.empty()) << logged[0];
+}
+
+TEST_F(file_directory_opening, warns_of_no_new_directory_that_it_refuses) {
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([this] {
+    if (!testkit::deny(SYS_fchown, EPERM)) return true;
+    try {
+      open(folder.file("new"), {.group = std::to_string(::getegid())});
+      return false;
+    } catch (const lock_error&) {
+      return logged.empty();
+    }
   }));
 }
 
@@ -155,6 +218,19 @@ TEST_F(file_directory_of_a_group, gives_a_new_file_its_mode_and_its_name_at_once
   EXPECT_EQ(ours.st_ino, named.st_ino);
 }
 
+// Others create the file before this process does, and remove it before it is opened.
+TEST_F(file_directory_of_a_group, gives_a_file_up_that_others_create_and_remove_all_the_time) {
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([this] {
+    if (!testkit::deny(SYS_linkat, EEXIST)) return true;
+    return !place.open_or_create("x.lock");
+  }));
+}
+
+TEST_F(file_directory_of_a_group, reports_that_a_process_may_create_no_file) {
+  ASSERT_EQ(::chmod(folder.file("shared").c_str(), 0555), 0);
+  EXPECT_TRUE(is_true_for_a_user([this] { return !place.open_or_create("x") && errno == EACCES; }));
+}
+
 TEST_F(file_directory_of_a_group, reports_why_a_file_cannot_be_opened) {
   std::filesystem::create_symlink("elsewhere", folder.file("shared") + "/link");
   EXPECT_FALSE(place.open_or_create("link"));
@@ -164,6 +240,13 @@ TEST_F(file_directory_of_a_group, reports_why_a_file_cannot_be_opened) {
   EXPECT_EQ(errno, EISDIR);
   EXPECT_FALSE(place.open_or_create("no/such"));
   EXPECT_EQ(errno, ENOENT);
+}
+
+TEST_F(file_directory_opening, creates_files_for_this_user_alone) {
+  const descriptor made = open(folder.path().string()).open_or_create("x.lock");
+  struct stat st;
+  ASSERT_EQ(::fstat(made.get(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0600u);
 }
 
 TEST_F(file_directory_opening, trusts_the_users_own_files_and_no_others) {

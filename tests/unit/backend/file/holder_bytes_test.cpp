@@ -1,6 +1,7 @@
 // The byte locks by which joint holders are seen.
 #include "backend/file/holder_bytes.hpp"
 
+#include "tests/unit/backend/file/before_call.hpp"
 #include "tests/unit/backend/file/folder_fixture.hpp"
 
 namespace holdfast::file {
@@ -45,6 +46,12 @@ TEST_F(file_holder_bytes, have_a_guard_for_one_at_a_time) {
   EXPECT_EQ(mine.take_guard(), outcome::done);
   mine.leave();
   EXPECT_EQ(others.await_guard(), outcome::done);
+}
+
+TEST_F(file_holder_bytes, have_a_guard_that_is_tried_again_while_another_claim_has_it_briefly) {
+  ASSERT_EQ(others.take_guard(), outcome::done);
+  const before_call leaving(system_call::sched_yield, [this] { others.leave_guard(); });
+  EXPECT_EQ(mine.take_guard(), outcome::done);
 }
 
 TEST_F(file_holder_bytes, have_a_queue_that_others_see) {

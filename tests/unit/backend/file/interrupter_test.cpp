@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "backend/file/repeated_calls.hpp"
+#include "testkit/seccomp.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -64,6 +66,23 @@ TEST(file_interrupter, sends_no_signal_that_the_program_has_taken_since) {
   }
   EXPECT_EQ(caught, 0);
   for (std::size_t i = 0; i < taken.size(); ++i) ::sigaction(taken[i], &former[i], nullptr);
+}
+
+TEST(file_interrupter, takes_no_other_signal_where_every_real_time_signal_is_in_use) {
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([] {
+    for (int s = SIGRTMIN; s <= SIGRTMAX; ++s) ::signal(s, [](int) {});
+    const interrupter none;
+    return !none.ready() && none.error() == 0;
+  }));
+}
+
+TEST(file_interrupter, reports_why_it_has_no_timer) {
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([] {
+    for (int s = SIGRTMIN; s <= SIGRTMAX; ++s) ::signal(s, SIG_DFL);  // as in a new process
+    if (!testkit::deny(SYS_timer_create, EPERM)) return true;
+    const interrupter none;
+    return !none.ready() && none.error() == EPERM;
+  }));
 }
 
 TEST(file_interrupted_call, is_repeated_until_no_signal_interrupts_it) {

@@ -7,7 +7,9 @@
 #include <functional>
 #include <utility>
 
+#include "testkit/seccomp.hpp"
 #include "tests/unit/backend/file/folder_fixture.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -107,6 +109,13 @@ TEST_F(a_lock_file, is_not_opened_where_its_directory_was_replaced_by_something_
   EXPECT_FALSE(file.open(now));
   EXPECT_EQ(file.trouble().code, errc::refused);
   EXPECT_TRUE(says(scratch.path().string()) && says("not a directory")) << file.trouble().text;
+}
+
+TEST_F(a_lock_file, is_not_opened_where_others_remove_its_directory_all_the_time) {
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([this] {
+    if (!testkit::deny(SYS_openat, ENOENT)) return true;
+    return !file.open(now) && says("cannot open the lock file");
+  }));
 }
 
 TEST_F(a_lock_file, is_read_without_the_lock_as_far_as_there_is_a_record) {

@@ -60,6 +60,18 @@ TEST(file_record, has_the_mode_in_which_it_is_held) {
   }
 }
 
+TEST(file_record, a_longer_line_than_is_ever_written_is_none) {
+  const std::string name(512, 'n'), host(host_bytes_max, 'h'), note(256, 'o');
+  const std::string good = text_of(make(name, host, note, 42));
+  ASSERT_TRUE(parse_record(good));
+  for (const std::string& value : {name, host, note}) {
+    std::string text = good;
+    text.insert(text.find(value), 1, value[0]);
+    text.erase(text.size() - 2, 1);
+    EXPECT_FALSE(parse_record(text)) << value[0];
+  }
+}
+
 TEST(file_record, another_kind_than_there_is_is_none) {
   for (const std::string_view line : {"as      2 of 1\n", "as      0 of 1\n", "as      alone\n",
                                       "as      1 of 1000001\n", "as      1 of\n", "as      \n"}) {

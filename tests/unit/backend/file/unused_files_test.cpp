@@ -2,6 +2,7 @@
 #include "backend/file/unused_files.hpp"
 
 #include <dirent.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include <vector>
 
 #include "backend/file/naming.hpp"
+#include "testkit/seccomp.hpp"
 #include "tests/unit/backend/file/folder_fixture.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -108,6 +111,23 @@ TEST_F(file_unused, spare_files_of_waiters_are_kept_while_they_are_locked_or_hav
   EXPECT_TRUE(exists("x.waiters"));
 }
 
+TEST_F(file_unused, are_removed_without_a_file_of_waiters_that_is_something_else) {
+  for (const bool is_linked : {true, false}) {
+    if (is_linked) {
+      put("x.waiters", "");
+      std::filesystem::create_hard_link(path("x.waiters"), path("other"));
+    } else {
+      ASSERT_EQ(::mkfifo(path("x.waiters").c_str(), 0600), 0);
+    }
+    EXPECT_FALSE(remove("x")) << "it is spare";
+    put_record("x.lock", {.number = 7});
+    EXPECT_TRUE(remove("x"));
+    EXPECT_FALSE(exists("x.lock"));
+    EXPECT_TRUE(exists("x.waiters"));
+    std::filesystem::remove(path("x.waiters"));
+  }
+}
+
 TEST_F(file_unused, files_that_are_something_else_are_kept) {
   const std::function<void()> made[] =
       {[this] { put("x.lock", "no record"); },
@@ -117,7 +137,10 @@ TEST_F(file_unused, files_that_are_something_else_are_kept) {
          put_record("x.lock", {.number = 7});
          std::filesystem::create_hard_link(path("x.lock"), path("other"));
        },
-       [this] { std::filesystem::create_directory(path("x.lock")); },
+       [this] {
+         std::filesystem::create_directory(path("x.lock"));
+         put("x.waiters", "");
+       },
        [this] {
          put_record("x.lock", {.number = 7});
          std::filesystem::create_directory(path("x.waiters"));
@@ -126,7 +149,7 @@ TEST_F(file_unused, files_that_are_something_else_are_kept) {
     make();
     EXPECT_FALSE(remove("x")) << &make - made;
     EXPECT_TRUE(exists("x.lock")) << &make - made;
-    std::filesystem::remove(path("x.lock"));
+    for (const std::string file : {"x.lock", "x.waiters"}) std::filesystem::remove(path(file));
   }
   EXPECT_EQ(all.unused.floor().read(), 0);
 }
@@ -159,6 +182,16 @@ TEST_F(file_unused, that_crashes_left_are_removed_when_no_living_process_used_th
     EXPECT_FALSE(exists(removed)) << removed;
   for (int i = 0; i < 10; ++i) all.unused.remove_some(later);
   EXPECT_FALSE(exists("fresh.lock")) << "it was never granted";
+}
+
+// A group shares the directory: kill(2) of another member's process fails.
+TEST_F(file_unused, that_a_living_process_of_another_user_used_lately_are_kept) {
+  put_record("x.lock", {.since = now - 59s, .pid = ::getpid()});
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([this] {
+    if (!testkit::deny(SYS_kill, EPERM)) return true;
+    for (int i = 0; i < 10; ++i) all.unused.remove_some(now);
+    return exists("x.lock");
+  }));
 }
 
 TEST_F(file_unused, that_crashes_left_are_removed_a_few_at_a_time) {

@@ -5,6 +5,7 @@
 #include "base/url_parts.hpp"
 #include "io/real_environment.hpp"
 #include "tests/unit/backend/memory/contender.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -123,23 +124,56 @@ TEST_F(memory_backend, close_reports_a_release_that_was_not_answered) {
   EXPECT_EQ(a.heard.failure.code, errc::outcome_unknown);
 }
 
+// Whether the close was clean; it has an hour of the test's clock.
+bool close_in_an_hour(contender& c, testkit::manual_environment& env) {
+  auto closing = std::async(std::launch::async, [&] { return c.store->close(env.now() + 1h); });
+  while (closing.wait_for(1ms) != std::future_status::ready) env.advance(10ms);
+  return closing.get();
+}
+
 TEST_F(memory_backend, close_waits_for_an_answer_that_comes_in_time) {
-  contender a(s, env);
+  contender a(s, env), b(s, env);
   a.acquire();
   latency(50ms);
   a.release();
-  auto closing = std::async(std::launch::async, [&] { a.store->close(env.now() + 1h); });
-  while (closing.wait_for(1ms) != std::future_status::ready) env.advance(10ms);
+  EXPECT_TRUE(close_in_an_hour(a, env));
   EXPECT_EQ(a.heard.news(), "ge");
   EXPECT_FALSE(a.heard.failure.code);
+  holders h;
+  b.store->inspect({}, h);
+  EXPECT_TRUE(close_in_an_hour(b, env));
+  EXPECT_EQ(h.answers, 1);
+  EXPECT_FALSE(h.failure.code) << h.failure.text;
+}
+
+TEST_F(memory_backend, close_by_a_handler_waits_for_no_other_claim) {
+  contender holder(s, env), a(s, env, "another");
+  note_taker waiting;
+  const auto waiter = a.store->open("x", waiting);
+  holder.acquire();
+  waiter->acquire({.ttl = 10s});
+  a.heard.also = [&](char) { a.store->close(env.now() + 1h); };
+  a.acquire();
+  EXPECT_EQ(a.heard.news(), "g");
+  EXPECT_EQ(waiting.news(), "r");
+  EXPECT_EQ(waiting.failure.code, errc::closed);
+  a.heard.also = [](char) {};
+}
+
+TEST_F(memory_backend, close_in_the_child_of_a_fork_confirms_nothing) {
+  const contender a(s, env);
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([&] {
+    a.store->forked();
+    return !a.store->close(base::never);
+  }));
 }
 
 TEST_F(memory_backend, each_option_of_its_own_is_read_and_others_are_refused) {
-  const auto opened = [&](const char* text) {
+  const auto opened = [&](const char* text, std::string_view password = {}) {
     const url u = url::parse(text);
     std::vector<url::option> rest;
     const seam::client_options shared = seam::read_client_options(u, rest);
-    return open({u, shared, rest, {}, env});
+    return open({u, shared, rest, password, env});
   };
   auto b = opened("memory:?latency=100ms&lose-requests=0.5&lose-replies=1&seed=7&stop-after=1h");
   b.connection->close(env.now());
@@ -147,6 +181,7 @@ TEST_F(memory_backend, each_option_of_its_own_is_read_and_others_are_refused) {
        {"memory:?nonsense=1", "memory:?lose-requests=2", "memory:?latency=x", "memory:?seed=-1"})
     EXPECT_THROW(opened(bad).connection->close(env.now()), lock_error) << bad;
   EXPECT_THROW(opened("memory://host/x").connection->close(env.now()), lock_error);
+  EXPECT_THROW(opened("memory:x", "secret").connection->close(env.now()), lock_error);
 }
 
 TEST_F(memory_backend, clients_of_one_name_share_a_store_and_private_ones_do_not) {

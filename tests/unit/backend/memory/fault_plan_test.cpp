@@ -343,5 +343,52 @@ TEST_F(memory_fault, of_one_client_stops_what_is_under_way_to_the_store) {
   EXPECT_EQ(b.heard.news(), "g");
 }
 
+TEST_F(memory_fault, of_one_client_stops_what_the_store_sends_to_it) {
+  contender a(s, env), b(s, env);
+  a.acquire(1h);
+  set_faults_of(a, {.outage = true});
+  b.acquire(1h);
+  EXPECT_EQ(a.heard.news(), "g") << "it was told of the waiter";
+}
+
+TEST_F(memory_fault, latency_delays_what_the_store_sends_unasked) {
+  contender a(s, env), b(s, env);
+  a.acquire(1h);
+  latency(100ms);
+  b.acquire(1h);
+  env.advance(199ms);
+  EXPECT_EQ(a.heard.news(), "g");
+  env.advance(1ms);
+  EXPECT_EQ(a.heard.news(), "w");
+}
+
+TEST_F(memory_fault, of_one_client_lets_its_close_await_nothing) {
+  contender a(s, env);
+  a.acquire();
+  set_faults_of(a, {.outage = true});
+  a.release();
+  EXPECT_FALSE(a.store->close(env.now() + 1h));
+  EXPECT_EQ(a.heard.news(), "ge");
+}
+
+TEST_F(memory_fault, that_has_ended_lets_no_message_overtake_those_under_way) {
+  for (const auto& [passed, left] : {std::pair{50ms, 50ms}, std::pair{150ms, 50ms}}) {
+    contender a(s, env);
+    note_taker later;
+    const auto other = a.store->open("y", later);
+    latency(100ms);
+    a.attempt();
+    env.advance(passed);
+    latency(0s);
+    other->acquire({.one_attempt = true, .ttl = 10s});
+    EXPECT_EQ(later.news(), "") << passed.count();
+    env.advance(left);
+    EXPECT_EQ(a.heard.news(), "g") << passed.count();
+    EXPECT_EQ(later.news(), "g");
+    other->release(nullptr);
+    a.release();
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::memory

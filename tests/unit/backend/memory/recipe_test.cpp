@@ -251,6 +251,15 @@ TEST(memory_recipe, a_queued_claim_requests_again_when_it_wakes_or_the_store_has
   EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, recipe_timing).event, claim_event::none);
 }
 
+TEST(memory_recipe, a_claim_that_repeats_its_request_can_be_cancelled) {
+  recipe r;
+  r.acquire({.ttl = 10s}, start, recipe_timing);
+  r.on_wake(start + 1s, recipe_timing);
+  ASSERT_EQ(r.now_in(), state::resolving);
+  EXPECT_EQ(r.cancel(start + 1s, recipe_timing).send, operation::leave);
+  EXPECT_EQ(r.now_in(), state::withdrawing);
+}
+
 TEST(memory_recipe, a_cancel_withdraws_what_waits_and_nothing_else) {
   recipe r;
   EXPECT_EQ(r.cancel(start, recipe_timing).send, operation::none);

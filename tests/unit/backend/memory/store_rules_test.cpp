@@ -73,6 +73,13 @@ TEST_F(memory_store_rules, no_renewal_makes_a_lease_shorter) {
   EXPECT_EQ(attempt(b), verdict::granted) << "it has expired exactly then";
 }
 
+TEST_F(memory_store_rules, a_renewed_lease_is_as_exclusive_as_before) {
+  send(operation::acquire, a);
+  EXPECT_EQ(send(operation::renew, a).what, verdict::moved);
+  EXPECT_EQ(lock->holder, a.who);
+  EXPECT_EQ(share(b).what, verdict::queued);
+}
+
 TEST_F(memory_store_rules, a_repeated_request_has_the_same_grant) {
   const reply first = send(operation::acquire, a, 10s);
   env.advance(5s);
@@ -243,6 +250,15 @@ TEST_F(memory_store_rules, a_name_without_a_user_or_a_holder_leaves_nothing) {
   env.advance(1s);
   use("one more");
   EXPECT_EQ(data.size(), 2u) << "those that have expired are swept away";
+}
+
+TEST_F(memory_store_rules, a_held_lock_stays_when_names_without_a_user_are_swept_away) {
+  lock = &data.attach("held", env.now());
+  send(operation::acquire, a, 1h);
+  data.detach(*lock, env.now());
+  for (int i = 0; i < 100; ++i) data.attach("used/" + std::to_string(i), env.now());
+  lock = &data.attach("held", env.now());
+  EXPECT_EQ(attempt(b), verdict::busy);
 }
 
 TEST_F(memory_store_rules, a_request_after_the_end_of_its_own_lease_has_a_new_grant) {

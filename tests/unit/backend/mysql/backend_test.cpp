@@ -105,6 +105,12 @@ TEST_F(mysql_backend, is_not_known_to_be_closed_while_something_is_left) {
   EXPECT_FALSE(client.close(net.now() + 1s));
 }
 
+TEST_F(mysql_backend, is_not_known_to_be_closed_in_the_child_of_a_fork) {
+  lock.reset();
+  client.forked();
+  EXPECT_FALSE(client.close(net.now() + 1s));
+}
+
 TEST_F(mysql_backend, ignores_the_reply_to_a_release_of_a_lock_that_is_gone) {
   lock->acquire({.one_attempt = true, .ttl = 30s, .at = net.now()});
   reply(granted_row(5));

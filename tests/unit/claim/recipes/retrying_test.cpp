@@ -226,8 +226,9 @@ TEST(retrying, a_grant_is_renewed_and_may_be_lost) {
               polling);
   EXPECT_EQ(played_claim(polling).play("acquire granted renew not_owner"),
             with("lost lost", errc::lost, ""));
-  EXPECT_EQ(played_claim(polling).play("acquire granted renew not_owner release"),
-            with("idle ended", errc::not_held, " sleep:never"));
+  for (const char* const path :
+       {"acquire granted renew not_owner release", "acquire granted renew not_owner cut release"})
+    EXPECT_EQ(played_claim(polling).play(path), with("idle ended", errc::not_held, " sleep:never"));
 }
 
 TEST(retrying, a_release_is_repeated_until_it_is_answered) {
@@ -409,7 +410,7 @@ TEST(retrying, where_the_channel_is_a_queue_its_use_begins_again_behind_the_wait
             "trying owner try_lock sleep:never");
 }
 
-TEST(retrying, a_late_refusal_of_a_subscription_stops_no_attempt) {
+TEST(retrying, a_late_refusal_of_a_subscription_stops_no_attempt_and_no_later_subscription) {
   retrying_recipe r(with_channel);
   const timing t{.op_timeout = op_timeout};
   const time_point now(std::chrono::hours{1});
@@ -429,6 +430,10 @@ TEST(retrying, a_late_refusal_of_a_subscription_stops_no_attempt) {
   EXPECT_FALSE(r.on(refused, now, t).sleeps);
   EXPECT_EQ(r.now_in(), state::trying);
   EXPECT_FALSE(r.polls());
+  busy.epoch = r.epoch();
+  EXPECT_EQ(r.on(busy, now, t).send, operation::subscribe);
+  EXPECT_FALSE(r.on(refused, now, t).sleeps);
+  EXPECT_EQ(r.now_in(), state::subscribing) << "it awaits the reply to the later request";
 }
 
 TEST(retrying, a_claim_reports_that_it_polls) {

@@ -319,8 +319,11 @@ TEST_P(descriptor_watch, of_what_is_no_open_descriptor_throws) {
 TEST_P(descriptor_watch, ends_in_a_forked_child_without_a_word_to_the_parent) {
   observer_.hook = [&](readiness) { (void)pipe_.read(); };
   auto w = loop_->watch(pipe_.ends[0], readiness::readable, observer_);
+  loop_has_turned();  // so that the child finds no mutex locked
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(20);                  // ends the child if it hangs
+    w->set(readiness::writable);  // parent and child share what the kernel watches
     loop_->forked();
     w->set(readiness::none);
     w.reset();

@@ -191,6 +191,7 @@ TEST_P(network_loop, what_the_kernel_does_not_take_at_once_is_sent_in_order) {
     all += piece;
   }
   stream_->finish();
+  stream_->write(bytes("after the end"));
   EXPECT_EQ(p.receive(all.size() + 1), all);
   p.close();
   EXPECT_TRUE(ear_.closes());
@@ -233,6 +234,15 @@ TEST_P(network_loop, an_abort_resets_the_connection_before_the_loop_runs_again) 
   p.send("x");
   EXPECT_TRUE(ended.get_future().get() & POLLERR) << "an orderly end is none";
   ASSERT_TRUE(ear_.closes());
+}
+
+TEST_P(network_loop, is_ended_in_order_when_its_peer_has_ended) {
+  listener l;
+  peer p = connected_to(l);
+  ::shutdown(p.fd(), SHUT_WR);
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_EQ(p.receive(1), "");
+  EXPECT_EQ(p.last_error, 0) << "it was reset";
 }
 
 TEST_P(network_loop, an_abort_while_dialling_ends_it) {
@@ -325,9 +335,12 @@ TEST_P(network_loop, a_child_of_a_fork_closes_and_sends_nothing) {
   const pid_t child = fork();
   if (child == 0) {
     ::alarm(20);  // ends the child if it hangs
-    loop_->forked();
-    stream_->write(bytes("from the child"));
-    stream_->abort();
+    for (const bool is_noticed : {false, true}) {
+      if (is_noticed) loop_->forked();
+      stream_->write(bytes("from the child"));
+      stream_->finish();
+      stream_->abort();
+    }
     stream_.reset();
     loop_->request_flush(true);
     loop_->attend();

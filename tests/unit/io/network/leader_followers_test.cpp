@@ -450,6 +450,7 @@ TEST(background_driver, that_leads_and_sleeps_is_interrupted_by_what_is_collecte
     enough = sleeps || ++rounds > 100;
   };
   leader_followers.drive_in_background(enough, 1ms, true);
+  EXPECT_GT(rounds, 0) << "it is watchful at first";
   EXPECT_EQ(while_watchful, 0) << "it checks by itself";
   EXPECT_EQ(while_asleep, 1);
 }

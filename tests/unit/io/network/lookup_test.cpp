@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <future>
+
+#include "testkit/seccomp.hpp"
+#include "tests/unit/in_a_child.hpp"
 
 namespace holdfast::io {
 namespace {
@@ -42,6 +46,16 @@ TEST(looking_up, a_known_name_that_has_moved_stands_for_its_new_address) {
   ASSERT_EQ(looked_up("three").endpoints.size(), 1u);
   port = 8;
   EXPECT_TRUE(looked_up("three").endpoints == endpoints_of({.host = "127.0.0.7", .port = 8}));
+}
+
+TEST(looking_up, a_name_fails_with_a_reason_where_no_thread_can_be_started) {
+#ifdef __SANITIZE_THREAD__  // cannot start a thread in the child of a process with threads
+  GTEST_SKIP();
+#endif
+  EXPECT_TRUE(unit_tests::is_true_in_a_child([] {
+    if (!testkit::deny(SYS_clone3, EAGAIN) || !testkit::deny(SYS_clone, EAGAIN)) return true;
+    return looked_up("four").trouble.starts_with("no thread can be started");
+  }));
 }
 
 }  // namespace

@@ -113,6 +113,8 @@ class tls_stream : public testing::Test {
 
 TEST_F(tls_stream, opens_to_a_verified_address_writes_reads_and_ends) {
   tls_echo server(*files_, {});
+  int openings = 0;
+  ear_.when_open = [&] { ++openings; };
   connect(server.at(), terms());
   ASSERT_TRUE(ear_.opens()) << ear_.why.text;
   std::string all;
@@ -124,7 +126,8 @@ TEST_F(tls_stream, opens_to_a_verified_address_writes_reads_and_ends) {
   }
   EXPECT_TRUE(ear_.hears(all));
   stream_->finish();
-  EXPECT_TRUE(ear_.closes());
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_EQ(openings, 1);
 }
 
 // OpenSSL's errors are the thread's, and other code may leave some behind.
@@ -300,6 +303,9 @@ TEST_F(tls_stream, files_that_cannot_be_read_are_named) {
     EXPECT_NE(e.why.text.find(named[i]), std::string::npos) << e.why.text;
   }
   EXPECT_NE(ears_[0].why.text.find("No such file or directory"), std::string::npos);
+  EXPECT_NE(ears_[3].why.text.find("cannot be read"), std::string::npos) << ears_[3].why.text;
+  EXPECT_NE(ears_[4].why.text.find("is not that of the certificate"), std::string::npos)
+      << ears_[4].why.text;
 }
 
 }  // namespace

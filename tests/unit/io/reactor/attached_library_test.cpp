@@ -74,6 +74,13 @@ class io_attached_library : public testing::Test {
   fake_library library{reactor, net};
 };
 
+TEST_F(io_attached_library, is_not_attached_to_a_loop_that_watches_no_descriptors) {
+  net.watches_descriptors = false;
+  EXPECT_FALSE(library.over->watch(7));
+  net.watches_descriptors = true;
+  EXPECT_TRUE(library.over->watch(7));
+}
+
 TEST_F(io_attached_library, is_called_by_the_next_flush_without_the_mutex) {
   library.posts = true;
   library.submit("select");

@@ -52,6 +52,7 @@ class played_network final : public base::environment, private base::caller_driv
   base::descriptor_events* watched = nullptr;
   base::readiness awaited = base::readiness::none;
   bool has_threads = true;
+  bool watches_descriptors = true;
   std::string log;
   std::function<void()> while_blocked = [] {};  // played by the thread that blocks
   std::function<void()> on_loop_end = [] {};    // of the loop of callers
@@ -85,6 +86,7 @@ class played_network::loop final : public base::event_loop {
   }
   std::unique_ptr<base::descriptor_watch> watch(int, base::readiness r,
                                                 base::descriptor_events& e) override {
+    if (!net_.watches_descriptors) return nullptr;
     net_.watched = &e;
     net_.awaited = r;
     return std::make_unique<descriptor>(net_);

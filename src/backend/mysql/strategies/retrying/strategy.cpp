@@ -157,7 +157,7 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
 // epoch of one that is given up has passed already when reason() is called.
 void strategy::note_obstacle(claim& c, const retrying_reply& r, const std::string& text) {
   if (r.to == retrying_operation::renew || r.epoch != c.recipe().epoch()) return;
-  if (r.what != verdict::not_now || text.empty()) return c.obstacle.reset();
+  if (text.empty()) return c.obstacle.reset();
   c.obstacle = std::make_unique<const request_obstacle>(request_obstacle{r.epoch, text});
 }
 

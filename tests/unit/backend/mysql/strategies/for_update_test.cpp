@@ -40,6 +40,11 @@ TEST_F(mysql_for_update, a_table_that_cannot_be_created_is_named_with_its_statem
   EXPECT_EQ(opened_with({{}, error(1142)}), errc::refused);
 }
 
+TEST_F(mysql_for_update, a_table_that_is_not_there_after_its_creation_is_refused) {
+  EXPECT_EQ(opened_with({{}, {}, {}}), errc::mismatch);
+  EXPECT_EQ(sent, "SELECT CREATE SELECT ");
+}
+
 TEST_F(mysql_for_update, an_engine_without_row_locks_is_refused) {
   EXPECT_EQ(opened_with({rows({{"MyISAM", "name varbinary"}})}), errc::mismatch);
 }

@@ -181,6 +181,27 @@ TEST_F(mysql_insert, an_attempt_that_finds_an_expired_record_and_cannot_take_it_
   EXPECT_EQ(t.statement(0), "");
 }
 
+// It was released meanwhile.
+TEST_F(mysql_insert, a_waiter_tries_again_soon_after_the_record_has_vanished) {
+  server_fixture t("insert");
+  open(t);
+  t.acquire(false);
+  for (int i = 0; i < 3; ++i) {  // each pause is longer than the one before
+    t.reply(0, rows({{"another", "20000000", "0"}}));
+    t.pass(300ms);
+  }
+  const sql_reply expired = rows({{"another", "0", "0"}});
+  for (const sql_reply& r : {expired, sql_reply(), sql_reply(), expired, sql_reply(), sql_reply()})
+    t.reply(0, r);
+  ASSERT_TRUE(t.awaits(0, "SELECT `locks`.`owner`"));
+  t.reply(0, {});
+  EXPECT_EQ(t.statement(0), "");
+  t.pass(5ms);
+  EXPECT_TRUE(t.awaits(0, "SELECT `locks`.`owner`")) << t.statement(0);
+  t.lock->cancel();
+  t.close_requested();
+}
+
 TEST_F(mysql_insert, a_renewal_extends_the_lease) {
   server_fixture t("insert");
   grant(t);

@@ -305,11 +305,15 @@ TEST_F(mysql_named, the_end_of_a_spare_connection_is_not_a_failure) {
   t.reply(1, rows({{"1"}}));
   t.cut(1);
   EXPECT_EQ(t.statement(0), "") << "no KILL";
+  told other;
+  const auto second = t.s->open("other", other);
   t.acquire();
-  ASSERT_EQ(t.connections.size(), 3u);
+  second->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  ASSERT_EQ(t.connections.size(), 4u) << "after a failure they would be opened one by one";
   t.greet(2);
   t.reply(2, rows({{"1", "30031216640000006"}}));
   EXPECT_EQ(t.sink.take(), "ended granted ");
+  second->cancel();
 }
 
 TEST_F(mysql_named, a_server_without_a_free_connection_is_named_at_once) {
@@ -328,6 +332,17 @@ TEST(mysql_named_pool, a_full_server_is_reported_with_its_bound) {
   EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
   EXPECT_NE(t.sink.reason.find("of the server (7 now), or lower connections="), std::string::npos)
       << t.sink.reason;
+}
+
+TEST(mysql_named_pool, a_full_server_is_reported_without_a_bound_that_was_not_read) {
+  server_fixture t("named");
+  t.open();
+  t.acquire(false);
+  t.cut(0);
+  ASSERT_EQ(t.connections.size(), 3u) << "the next one of the commands";
+  t.cut(1, "Too many connections (error 1040); raise max_connections of the server");
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_EQ(t.sink.reason.find(" now)"), std::string::npos) << t.sink.reason;
 }
 
 TEST_F(mysql_named, a_waiter_that_has_a_connection_waits_on_when_the_server_refuses_another) {

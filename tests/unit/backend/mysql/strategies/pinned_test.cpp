@@ -43,6 +43,35 @@ TEST_F(mysql_pinned, a_heartbeat_is_in_time_where_the_idle_timeout_is_shorter_th
   EXPECT_EQ(t.statement(1), "SELECT @@read_only");
 }
 
+TEST_F(mysql_pinned, an_attempt_that_ends_within_a_pause_sends_nothing_more) {
+  begin_attempt();
+  t.pass(op_timeout - 10ms);
+  ASSERT_TRUE(t.awaits(1, "GET_LOCK"));
+  t.reply(1, error(query_interrupted));
+  t.pass(50ms);
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_EQ(t.statement(1), "");
+}
+
+TEST_F(mysql_pinned, an_attempt_that_the_server_never_executes_has_a_reason_without_an_error_too) {
+  t.acquire();
+  t.greet(1);
+  t.reply(1, rows({{std::nullopt, uuid_of_2026}}));  // GET_LOCK() was interrupted
+  t.pass(op_timeout);
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  EXPECT_EQ(t.sink.reason, "no answer within the op-timeout");
+}
+
+TEST_F(mysql_pinned, an_attempt_is_granted_before_its_lost_connection_is_known_to_be_dead) {
+  t.acquire();
+  t.greet(1);
+  t.cut(1);
+  t.greet(2);
+  ASSERT_EQ(t.statement(0), "KILL 101");
+  t.reply(2, rows({{"1", uuid_of_2026}}));
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
 TEST_F(mysql_pinned, a_refused_try_is_not_the_reason_for_a_lost_connection) {
   begin_attempt();
   t.pass(1s);
@@ -83,6 +112,20 @@ TEST_F(mysql_pinned, a_release_that_the_server_does_not_execute_now_is_sent_agai
     at.reply(1, rows({{"1"}}));
     EXPECT_EQ(at.sink.take(), "ended ");
   }
+}
+
+// Neither was the try before it.
+TEST_F(mysql_pinned, a_withdrawal_that_the_server_does_not_execute_now_is_sent_again) {
+  begin_attempt();
+  t.lock->cancel();
+  for (int refusals = 0; refusals < 3; ++refusals) {
+    ASSERT_TRUE(t.awaits(1, "RELEASE_LOCK")) << t.statement(1);
+    t.reply(1, error(query_interrupted));
+    EXPECT_EQ(t.sink.take(), "");
+    t.pass(1s);
+  }
+  t.reply(1, rows({{"1"}}));
+  EXPECT_EQ(t.sink.take(), "ended ");
 }
 
 TEST_F(mysql_pinned, a_release_that_the_server_never_executes_ends_after_the_op_timeout) {
@@ -139,6 +182,24 @@ TEST_F(mysql_pinned, a_claim_that_leaves_before_it_has_a_connection_does_not_kee
   other->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
   EXPECT_TRUE(t.awaits(1, "GET_LOCK"));
   EXPECT_EQ(t.connections.size(), 2u);
+}
+
+// No claim waits for it, and nothing else need be awaited.
+TEST_F(mysql_pinned, the_greeting_of_a_connection_is_attended_after_its_claim_has_left) {
+  const auto begin_greeting = [&](std::size_t i) {
+    t.run([&](time_point now, event_queue& e) { t.connections.at(i)->events->on_open(now, e); });
+  };
+  t.acquire(false);
+  t.lock->cancel();
+  begin_greeting(1);
+  EXPECT_TRUE(t.net.callers->has_pending_replies());
+  t.cut(1);
+  EXPECT_FALSE(t.net.callers->has_pending_replies());
+  t.cut(0);
+  begin_greeting(2);
+  EXPECT_TRUE(t.net.callers->has_pending_replies()) << "that of the commands";
+  t.greet(2);
+  EXPECT_FALSE(t.net.callers->has_pending_replies());
 }
 
 }  // namespace

@@ -72,6 +72,25 @@ TEST(mysql_list, is_sorted_and_has_a_lock_that_is_in_two_pages_once) {
   EXPECT_EQ(owners, "a:z b:new c:r1 c:r2 c:r0 ");
 }
 
+// Which of them came first is not known from the pages.
+TEST(mysql_list, has_both_the_writer_and_the_reader_of_a_lock_that_changed_hands_meanwhile) {
+  server_fixture t("row");
+  t.open();
+  holders_found to;
+  t.s->inspect("", to);
+  const auto writer = [](const char* name) {
+    return mysql::sql_row{name, "w", "1", "", "", "0", "0", "0", sql_null, sql_null, ""};
+  };
+  const auto reader = [](const char* name) {
+    return mysql::sql_row{name, "r", "1", "", "", "0", "0", "0", "0", "0", ""};
+  };
+  t.reply(0, rows({writer("a"), reader("a"), reader("b"), writer("b")}));
+  std::string owners;
+  ASSERT_TRUE(to.result);
+  for (const holder& h : *to.result) owners += h.name + ':' + h.owner + ' ';
+  EXPECT_EQ(owners, "a:r a:w b:r b:w ");
+}
+
 TEST(mysql_list, reads_a_further_page_after_a_thousand_rows) {
   server_fixture t("row");
   t.open();

@@ -60,6 +60,19 @@ TEST_F(mysql_retrying, an_attempt_whose_row_vanishes_each_time_has_a_reason) {
   EXPECT_EQ(t.sink.reason, "no answer within the op-timeout");
 }
 
+TEST_F(mysql_retrying, a_release_that_the_server_refuses_each_time_has_its_reason) {
+  t.acquire();
+  t.reply(0, granted_row(1));
+  EXPECT_EQ(t.sink.take(), "granted ");
+  t.lock->release(nullptr);
+  for (base::duration waited{}; waited <= op_timeout && t.sink.words.empty(); waited += 10ms) {
+    if (!t.statement(0).empty()) t.reply(0, error(1142));
+    t.pass(10ms);
+  }
+  EXPECT_EQ(t.sink.take(), "ended:" + make_error_code(errc::outcome_unknown).message() + ' ');
+  EXPECT_NE(t.sink.reason.find("(error 1142)"), std::string::npos) << t.sink.reason;
+}
+
 // The pause before the next attempt to connect is longer than that.
 TEST(mysql_outage, ends_the_wait_of_a_claim_after_the_outage_timeout) {
   mysql::settings terms = server_fixture::settings_of("row");

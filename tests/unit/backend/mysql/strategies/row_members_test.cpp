@@ -25,6 +25,14 @@ class mysql_row_members : public testing::Test {
     reply_to("START TRANSACTION", {});
     reply_to("FOR UPDATE", rows({row}));
   }
+  // One of three, of a lock without other members.
+  void acquire_permit() {
+    t.acquire_permits(1, 3);
+    lock_row(free_row);
+    reply_to("has_members=1", granted_row(7));
+    reply_to("INSERT INTO `locks_members`", granted_row(0));
+    reply_to("COMMIT", {});
+  }
   server_fixture t{"row"};
 };
 
@@ -297,12 +305,14 @@ TEST_F(mysql_row_members, renewals_that_come_together_are_sent_together) {
   ASSERT_TRUE(t.awaits(1, "renewals=renewals+1"));
   t.reply(1, granted_row(0));
   EXPECT_TRUE(t.awaits(1, "name IN (x'6c6f636b31',x'6c6f636b32')")) << t.statement(1);
+  claims[2]->renew(30s, 2);
   t.reply(1, granted_row(0));  // one row of the two
   ASSERT_TRUE(t.awaits(1, "SELECT name,owner,"));
   t.reply(1, rows({{"lock1", claims[1]->owner(), "5000"}, {"lock2", "another", "5000"}}));
   EXPECT_EQ(sinks[0]->take(), "granted extended ");
   EXPECT_EQ(sinks[1]->take(), "granted extended ");
   EXPECT_EQ(sinks[2]->take(), "granted lost ");
+  EXPECT_EQ(t.statement(1), "") << "a lease that is lost is not renewed";
   for (auto& c : claims) release(*c);
 }
 
@@ -353,42 +363,94 @@ TEST_F(mysql_row_members, a_renewal_of_a_lease_that_has_ended_is_not_sent) {
   for (auto& c : claims) release(*c);
 }
 
-TEST_F(mysql_row_members, a_permit_that_expired_before_its_renewal_is_lost_by_that) {
-  t.acquire_permits(1, 3);
+TEST_F(mysql_row_members, renewals_of_members_are_sent_by_themselves) {
+  const auto [sinks, claims] = acquire_several(t, 2, [&] { t.reply(0, granted_row(1)); });
+  acquire_permit();
+  claims[0]->renew(30s, 1);
+  t.greet(1);
+  claims[1]->renew(30s, 1);
+  t.lock->renew(30s, 1);
+  t.reply(1, granted_row(0));
+  EXPECT_TRUE(t.awaits(1, "name IN (x'6c6f636b31')")) << t.statement(1);
+  t.reply(1, granted_row(0));
+  EXPECT_TRUE(t.awaits(1, "UPDATE `locks_members`")) << t.statement(1);
+  EXPECT_TRUE(t.awaits(1, "x'6a6f62'")) << t.statement(1);
+  t.reply(1, granted_row(0));
+  EXPECT_EQ(t.sink.take(), "granted extended ");
+  for (auto& c : claims) release(*c);
+}
+
+TEST_F(mysql_row_members, a_permit_that_expired_before_its_renewal_is_lost_by_that_or_to_another) {
+  for (const bool has_rival : {false, true}) {
+    acquire_permit();
+    t.lock->renew(30s, 1);
+    if (t.connections.size() == 2 && !has_rival) t.greet(1);
+    t.reply(1, {});
+    const mysql::sql_row own{"job", t.lock->owner(), "-5"};
+    t.reply(1, has_rival ? rows({{"job", "another", "5000"}, own}) : rows({own}));
+    EXPECT_EQ(t.sink.take(), "granted lost ");
+    EXPECT_EQ(t.sink.lost_by, has_rival ? errc::lost : errc::timed_out);
+    t.lock->release(nullptr);
+    EXPECT_NE(t.sink.take(), "");
+  }
+}
+
+TEST_F(mysql_row_members, a_renewal_whose_rows_cannot_be_read_loses_no_lease) {
+  t.acquire();
+  t.reply(0, granted_row(1));
+  t.lock->renew(30s, 1);
+  t.greet(1);
+  t.reply(1, {});
+  ASSERT_TRUE(t.awaits(1, "SELECT name,owner,"));
+  t.reply(1, error(1205));
+  EXPECT_EQ(t.sink.take(), "granted ");
+  t.lock->renew(30s, 2);
+  ASSERT_TRUE(t.awaits(1, "renewals=renewals+1")) << t.statement(1);
+  t.reply(1, granted_row(0));
+  EXPECT_EQ(t.sink.take(), "extended ");
+}
+
+// It is not counted together with marks and releases of writers.
+TEST_F(mysql_row_members, a_release_of_a_reader_says_nothing_of_clients_that_poll) {
+  t.acquire(false);
+  t.reply(0, granted_row(5));
+  t.pass(6ms);
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(3));
+  t.acquire_shared();
   lock_row(free_row);
   reply_to("has_members=1", granted_row(7));
   reply_to("INSERT INTO `locks_members`", granted_row(0));
   reply_to("COMMIT", {});
-  t.lock->renew(30s, 1);
-  t.greet(1);
-  t.reply(1, {});
-  t.reply(1, rows({{"job", t.lock->owner(), "-5"}}));
-  EXPECT_EQ(t.sink.take(), "granted lost ");
-  EXPECT_EQ(t.sink.lost_by, errc::timed_out);
+  t.pass(6ms);
+  release(*t.lock);
+  EXPECT_EQ(t.sink.take(), "granted ended granted ended ");
+  t.acquire(false);
+  EXPECT_TRUE(t.awaits(0, "UPDATE")) << "it need not leave the row free";
+  t.reply(0, granted_row(8));
 }
 
 TEST_F(mysql_row_members, a_row_that_is_locked_does_not_hold_up_the_renewals_of_others) {
-  t.acquire();
-  t.reply(0, granted_row(1));
-  told other_sink;
-  const auto other = t.s->open("other", other_sink);
-  other->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
-  t.reply(0, granted_row(1));
-  t.lock->renew(30s, 1);
+  const auto [sinks, claims] = acquire_several(t, 4, [&] { t.reply(0, granted_row(1)); });
+  claims[0]->renew(30s, 1);
   t.greet(1);
-  other->renew(30s, 1);
-  t.lock->renew(30s, 2);
-  t.reply(1, granted_row(0));
-  ASSERT_TRUE(t.awaits(1, "name IN (x'6f74686572',x'6a6f62')")) << t.statement(1);
-  t.reply(1, error(1205));
-  ASSERT_TRUE(t.awaits(1, "name IN (x'6f74686572')")) << t.statement(1);
-  t.reply(1, error(1205));
-  ASSERT_TRUE(t.awaits(1, "name IN (x'6a6f62')")) << t.statement(1);
-  t.reply(1, granted_row(0));
-  EXPECT_EQ(t.sink.take(), "granted extended extended ");
-  EXPECT_EQ(other_sink.take(), "granted ") << "the core repeats it";
-  other->release(nullptr);
-  t.reply(0, granted_row(0));
+  for (const std::size_t i : {1u, 2u}) claims[i]->renew(30s, 1);
+  const auto expect_renewal_of = [&](const char* names, const sql_reply& r) {
+    EXPECT_TRUE(t.awaits(1, std::string("name IN (") + names + ")")) << t.statement(1);
+    t.reply(1, r);
+  };
+  expect_renewal_of("x'6c6f636b30'", granted_row(0));
+  claims[3]->renew(30s, 1);
+  expect_renewal_of("x'6c6f636b31',x'6c6f636b32'", error(1205));
+  expect_renewal_of("x'6c6f636b33'", granted_row(0));
+  claims[3]->renew(30s, 2);
+  expect_renewal_of("x'6c6f636b31'", error(1205));
+  expect_renewal_of("x'6c6f636b32'", granted_row(0));
+  expect_renewal_of("x'6c6f636b33'", granted_row(0));
+  EXPECT_EQ(sinks[1]->take(), "granted ") << "the core repeats it";
+  EXPECT_EQ(sinks[2]->take(), "granted extended ");
+  EXPECT_EQ(sinks[3]->take(), "granted extended extended ");
+  for (auto& c : claims) release(*c);
 }
 
 }  // namespace

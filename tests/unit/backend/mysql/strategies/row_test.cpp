@@ -191,6 +191,18 @@ TEST_F(mysql_row, after_a_wait_for_the_bell_every_claim_of_the_client_queues_for
   EXPECT_EQ(next.take(), "granted ");
 }
 
+TEST_F(mysql_row, after_a_wait_for_the_bell_without_rivals_the_next_acquire_tries_at_once) {
+  wait_for_bell();
+  t.reply(1, rows({{std::nullopt, "1"}}));
+  t.reply(0, granted_row(5));
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(0));
+  t.reply(1, {});
+  t.pass(10ms);
+  t.acquire(false);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
 TEST_F(mysql_row, one_attempt_is_made_whether_or_not_others_queue_for_the_bell) {
   acquire_with_bell();
   t.lock->release(nullptr);

@@ -41,6 +41,7 @@ class mysql_lost_connections : public testing::Test {
 TEST_F(mysql_lost_connections, is_killed_by_its_id_while_the_start_of_the_server_is_the_same) {
   lose_and_greet(lost, same_start);
   EXPECT_EQ(t.statement(1), "KILL 100");
+  EXPECT_FALSE(t.over.is_final(t.now()));
   t.reply(1, error(1094));
   expect_resolved(true);
 }
@@ -114,6 +115,15 @@ TEST_F(mysql_lost_connections, of_a_unix_socket_is_not_killed_after_another_star
   expect_resolved(false);
 }
 
+TEST_F(mysql_lost_connections, of_a_unix_socket_is_killed_after_another_start_while_not_listed) {
+  lose_and_greet({.started = "7", .address = "localhost"},
+                 {.started = "8", .address = "localhost"});
+  t.reply(1, rows({{"101", "localhost"}}));
+  EXPECT_EQ(t.statement(1), "KILL 100") << "it may be ending";
+  t.reply(1, error(1094));
+  expect_resolved(true);
+}
+
 TEST_F(mysql_lost_connections, is_not_known_to_be_dead_by_a_list_without_the_own_connection) {
   lose_and_greet(lost, next_start);
   EXPECT_EQ(t.statement(1), lookup);
@@ -177,6 +187,28 @@ TEST(mysql_lost_connections_of_two_servers, with_one_id_are_two) {
   EXPECT_EQ(t.statement(6), "DO 0");
   t.reply(6, {});
   EXPECT_EQ(t.statement(6), "KILL 100") << "the one to this server";
+}
+
+// They were opened at the same time.
+TEST(mysql_lost_connections_of_one_server, are_killed_one_after_the_other) {
+  server_fixture t("row");
+  t.open();
+  const several_claims all = acquire_several(t, 3, [] {});
+  for (const std::size_t i : {1u, 2u}) t.greet(i);
+  for (const std::size_t i : {1u, 2u}) t.cut(i);
+  t.reply(0, granted_row(1));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(t.statement(0), "KILL 101") << i;
+    t.pass(3s);
+    t.reply(0, {});
+  }
+  EXPECT_EQ(t.statement(0), "KILL 101") << "9 s have passed";
+  t.pass(1s);
+  t.run([&](time_point now, event_queue&) { t.over.retry_by(now); });
+  t.pass(1ms);
+  t.reply(0, error(1094));
+  EXPECT_EQ(t.statement(0), "KILL 102") << "that was the reply about the first one";
+  t.reply(0, error(1094));
 }
 
 TEST(mysql_ungreeted_connection, that_is_lost_leaves_nothing_to_be_killed) {

@@ -29,6 +29,26 @@ TEST(mysql_primary, that_was_lost_gets_no_claim_by_a_connection_that_is_greeted_
   t.lock->cancel();
 }
 
+// Two connections to one server are not two servers that accept writes.
+TEST(mysql_primary, is_chosen_again_while_a_connection_from_before_its_loss_is_greeted) {
+  server_fixture t("row", 2);
+  t.open();
+  t.acquire(false);
+  told second;
+  const auto other = t.s->open("other", second);
+  other->acquire({.ttl = 30s, .at = t.now()});
+  ASSERT_EQ(t.connections.at(2)->server, 0u);
+  t.cut(0);
+  ASSERT_EQ(t.connections.size(), 5u) << "one to each server";
+  t.greet(2);
+  t.greet(3);
+  t.greet(4, {"read_only", "ON"});
+  t.close_requested();
+  EXPECT_FALSE(t.connections[2]->closes || t.connections[3]->closes);
+  EXPECT_FALSE(t.statement(2).empty() && t.statement(3).empty());
+  for (seam::claim* const c : {t.lock.get(), other.get()}) c->cancel();
+}
+
 TEST(mysql_primary, is_left_at_once_when_it_is_read_only_even_while_another_statement_runs) {
   server_fixture t("row", 2);
   t.open();
@@ -43,6 +63,9 @@ TEST(mysql_primary, is_left_at_once_when_it_is_read_only_even_while_another_stat
   ASSERT_EQ(t.connections.size(), 5u) << "one to each server";
   EXPECT_EQ(t.connections[3]->server, 0u);
   EXPECT_EQ(t.connections[4]->server, 1u);
+  EXPECT_FALSE(t.connections[2]->closes) << "its statement is answered first";
+  t.reply(2, {});
+  EXPECT_TRUE(t.connections[2]->closes);
   for (seam::claim* const c : {t.lock.get(), other.get()}) c->cancel();
 }
 
@@ -78,6 +101,28 @@ TEST(mysql_primary, is_kept_while_another_connection_to_it_is_left) {
   t.pass(1s);
   for (std::size_t n = 3; n < t.connections.size(); ++n) EXPECT_EQ(t.connections[n]->server, 0u);
   other->cancel();
+}
+
+TEST(mysql_primary, is_kept_with_its_locks_when_one_more_connection_to_it_fails) {
+  for (const bool reaches_replica : {false, true}) {  // of one address, which several servers have
+    server_fixture t("named", reaches_replica ? 1 : 2);
+    t.open();
+    t.acquire();
+    const std::size_t holder = t.connections.size() - 1;
+    t.greet(holder);
+    t.reply(holder, rows({{"1", "30031216640000005"}}));
+    told second;
+    const auto other = t.s->open("other", second);
+    other->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+    if (reaches_replica)
+      t.greet(holder + 1, {"read_only", "ON"});
+    else
+      t.cut(holder + 1, "nobody listens");
+    t.close_requested();
+    EXPECT_EQ(t.sink.take(), "granted ");
+    EXPECT_FALSE(t.connections[holder]->closes);
+    other->cancel();
+  }
 }
 
 TEST(mysql_primary, has_no_failure_when_the_connection_to_a_slow_server_is_closed) {

@@ -97,6 +97,19 @@ TEST(zookeeper_outage, ends_an_attempt_once_each_server_has_been_tried_since) {
   EXPECT_EQ(t.told.take(), "refused");
 }
 
+TEST(zookeeper_outage, ends_no_release_before_the_op_timeout) {
+  played_outage t;
+  t.be_granted({.one_attempt = true});
+  t.told.take();
+  t.claim->release(nullptr);
+  t.last(700ms);
+  EXPECT_GE(t.attempts(), 2u);
+  EXPECT_EQ(t.told.take(), "") << "the server may confirm it yet";
+  t.last(200ms);
+  EXPECT_EQ(t.told.take(), "ended");
+  EXPECT_EQ(t.told.why.code, errc::outcome_unknown);
+}
+
 // Otherwise each client with a waiter would connect without a pause.
 TEST(zookeeper_outage, is_not_checked_more_often_because_a_claim_waits) {
   played_outage t;

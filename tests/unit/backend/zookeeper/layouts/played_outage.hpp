@@ -25,8 +25,8 @@ class played_outage : public layout_fixture {
     }
   }
   // Alone.
-  void be_granted() {
-    acquire();
+  void be_granted(const seam::acquire_request& request = {}) {
+    claim->acquire(request);
     (void)requests();
     answer(5, created(own_name("0000000001")));
     answer(5, stat(1, 1, 5));
