@@ -50,7 +50,7 @@ class share {
     return *this;
   }
   ~share() {
-    if (!of_ || process_ != base::fork_generation()) return;
+    if (!is_of_this_process()) return;
     view_.reset();
     if (held_) {
       of_->shares.fetch_sub(1, std::memory_order_relaxed);
@@ -62,16 +62,19 @@ class share {
   // The lease of this share for its user: another reference to the same turn. Made when it is
   // requested, because most readers need none.
   std::unique_ptr<lease>& view() noexcept { return view_; }
-  bool is_of(const lockable_state& s) const noexcept { return of_ == &s; }
+  bool is_of(const lockable_state& s) const noexcept { return is_of_this_process() && of_ == &s; }
   bool is_of(const local_lock& home) const noexcept {
-    return of_ && process_ == base::fork_generation() && &of_->home == &home;
+    return is_of_this_process() && &of_->home == &home;
   }
 
  private:
+  // In a fork's child the object may be gone, and another one may be in its place.
+  bool is_of_this_process() const noexcept { return of_ && process_ == base::fork_generation(); }
+
   lockable_state* of_;
   lease held_;
-  std::unique_ptr<lease> view_;                 // released before the share is left
-  unsigned process_ = base::fork_generation();  // in another process its object may be gone
+  std::unique_ptr<lease> view_;  // released before the share is left
+  unsigned process_ = base::fork_generation();
 };
 thread_local std::vector<share> shares_here;
 
@@ -105,6 +108,11 @@ bool is_locked(const lockable_state& s) noexcept { return s.current || s.is_shar
   std::terminate();
 }
 
+// A fork's child has its parent's locks as they were, and they are the parent's to unlock.
+void expect_unlocked(const lockable_state* s) noexcept {
+  if (s && s->home.client().is_of_this_process() && is_locked(*s)) end_program(*s);
+}
+
 }  // namespace
 
 lockable_state::~lockable_state() {
@@ -128,15 +136,12 @@ lockable_base::lockable_base(const holdfast::client& c, std::string_view name,
 lockable_base::lockable_base(lockable_base&&) noexcept = default;
 
 lockable_base& lockable_base::operator=(lockable_base&& other) noexcept {
-  if (state_ && is_locked(*state_)) end_program(*state_);
+  expect_unlocked(state_.get());
   state_ = std::move(other.state_);
   return *this;
 }
 
-lockable_base::~lockable_base() {
-  const bool of_this_process = state_ && state_->home.client().is_of_this_process();
-  if (of_this_process && is_locked(*state_)) end_program(*state_);
-}
+lockable_base::~lockable_base() { expect_unlocked(state_.get()); }
 
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
 

@@ -434,7 +434,8 @@ bool local_lock::pin() noexcept {
 
 void local_lock::fire(base::time_point now) {
   lock l(mutex_);
-  if (claim_record* const c = cohort_.lingering_unseen(); c && !is_running_verbs_) poll(l, *c, now);
+  if (claim_record* const c = cohort_.lingering_unseen())
+    is_running_verbs_ ? c->grant.poll_again(now) : poll(l, *c, now);
   cohort_.tick(now);
   run_effects(l, 0);
 }

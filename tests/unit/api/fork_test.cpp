@@ -76,9 +76,20 @@ TEST(a_fork, lets_a_child_lock_an_object_that_replaces_one_its_parent_has_a_shar
     holdfast::shared_mutex mine(own, "job");
     const bool is_locked = mine.try_lock();
     if (is_locked) mine.unlock();
-    return is_locked;
+    return is_locked && !mine.current_shared();
   }));
   m->unlock_shared();
+}
+
+TEST(a_fork, lets_a_child_replace_a_lock_that_its_parent_holds) {
+  const auto c = client::open("memory:");
+  auto m = c.mutex("job");
+  m.lock();
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    m = client::open("memory:").mutex("another");
+    return m.try_lock();
+  }));
+  m.unlock();
 }
 
 TEST(a_fork, is_reported_to_a_child_that_uses_a_guard_of_its_parent) {

@@ -154,15 +154,6 @@ TEST_F(verbs_of_a_lock, request_no_waiters_of_a_grant_that_is_released_already) 
   EXPECT_EQ(store.news(), "acquire release");
 }
 
-class environment_with_an_alarm final : public watched_environment {
- public:
-  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* name) override {
-    target = &t;
-    return real.make_alarm(t, name);
-  }
-  base::alarm_target* target = nullptr;  // of the last alarm
-};
-
 // The thread of the timers finds that the lock lingers while another thread runs a verb.
 TEST(a_lock_that_lingers, is_not_polled_while_a_verb_of_its_claim_runs) {
   static constexpr seam::scheme schemes[] = {
@@ -172,11 +163,11 @@ TEST(a_lock_that_lingers, is_not_polled_while_a_verb_of_its_claim_runs) {
              std::make_unique<noting_store>(how.env, 7u, seam::contention_signal::poll));
        },
        ""}};
-  environment_with_an_alarm env;
+  watched_environment env;
   const client c = client_access::open(url::parse("polled:?linger=10s"), {}, env, {}, schemes);
   noting_store& store = noting_store::of(c);
   store.on_check = [&] {
-    std::thread([&] { env.target->on_alarm(env.now() + holdfast::cohort::polled_every); }).join();
+    std::thread([&] { env.real.advance(holdfast::cohort::polled_every); }).join();
   };
   c.mutex("x").acquire().unlock();
   EXPECT_EQ(store.news(), "acquire check");
