@@ -206,7 +206,8 @@ TEST_F(a_file_claim, for_permits_is_granted_when_an_exclusive_holder_leaves_duri
 TEST_F(a_file_claim, has_the_note_of_its_last_request) {
   for (const std::string_view note : {"rebuild the index", "another", ""}) {
     ASSERT_TRUE(first.try_once({.note = note}));
-    const auto written = parse_record(scratch.read("x.lock"));
+    const std::string text = scratch.read("x.lock");
+    const auto written = parse_record(text);
     ASSERT_TRUE(written);
     EXPECT_EQ(written->note, note);
     first.release();
