@@ -165,7 +165,7 @@ TEST_F(mysql_authentication, an_error_in_place_of_the_greeting_is_a_refusal_unle
                                             {too_many, errc::unavailable}};
   for (const auto& [error, code] : sent) {
     tcp_proxy network(server().port());
-    network.set(direction::to_client, {.mutate = [error](std::string& bytes) {
+    network.set(direction::to_client, {.mutate = [error = error](std::string& bytes) {
                   std::string packet = "\xff";
                   packet += static_cast<char>(error & 255u);
                   packet += static_cast<char>(error >> 8);

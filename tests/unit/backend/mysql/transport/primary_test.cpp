@@ -7,6 +7,19 @@ namespace {
 
 constexpr unsigned is_read_only = 1290;
 
+// A statement runs, and another one opens connection 2, to the primary as well.
+class mysql_busy_primary : public testing::Test {
+ protected:
+  mysql_busy_primary() {
+    t.open();
+    t.acquire(false);
+    other->acquire({.ttl = 30s, .at = t.now()});
+  }
+  server_fixture t{"row", 2};
+  told second;
+  const std::unique_ptr<seam::claim> other = t.s->open("other", second);
+};
+
 // Connection 0 is to the primary, and connection 1 to the replica and closed.
 TEST(mysql_primary, that_was_lost_gets_no_claim_by_a_connection_that_is_greeted_late) {
   server_fixture t("named", 2);
@@ -30,13 +43,7 @@ TEST(mysql_primary, that_was_lost_gets_no_claim_by_a_connection_that_is_greeted_
 }
 
 // Two connections to one server are not two servers that accept writes.
-TEST(mysql_primary, is_chosen_again_while_a_connection_from_before_its_loss_is_greeted) {
-  server_fixture t("row", 2);
-  t.open();
-  t.acquire(false);
-  told second;
-  const auto other = t.s->open("other", second);
-  other->acquire({.ttl = 30s, .at = t.now()});
+TEST_F(mysql_busy_primary, is_chosen_again_while_a_connection_from_before_its_loss_is_greeted) {
   ASSERT_EQ(t.connections.at(2)->server, 0u);
   t.cut(0);
   ASSERT_EQ(t.connections.size(), 5u) << "one to each server";
@@ -49,13 +56,7 @@ TEST(mysql_primary, is_chosen_again_while_a_connection_from_before_its_loss_is_g
   for (seam::claim* const c : {t.lock.get(), other.get()}) c->cancel();
 }
 
-TEST(mysql_primary, is_left_at_once_when_it_is_read_only_even_while_another_statement_runs) {
-  server_fixture t("row", 2);
-  t.open();
-  t.acquire(false);
-  told second;
-  const auto other = t.s->open("other", second);
-  other->acquire({.ttl = 30s, .at = t.now()});
+TEST_F(mysql_busy_primary, is_left_at_once_when_it_is_read_only_even_while_another_statement_runs) {
   t.greet(2);
   ASSERT_TRUE(t.awaits(2, "grant_number="));
   t.reply(0, error(is_read_only));
@@ -88,13 +89,7 @@ TEST(mysql_primary, is_kept_when_a_connection_from_before_its_demotion_ends) {
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
-TEST(mysql_primary, is_kept_while_another_connection_to_it_is_left) {
-  server_fixture t("row", 2);
-  t.open();
-  t.acquire(false);
-  told second;
-  const auto other = t.s->open("other", second);
-  other->acquire({.ttl = 30s, .at = t.now()});
+TEST_F(mysql_busy_primary, is_kept_while_another_connection_to_it_is_left) {
   t.greet(2);
   t.reply(0, granted_row(1));
   t.cut(2);
