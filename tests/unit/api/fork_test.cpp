@@ -63,17 +63,21 @@ TEST(a_fork, is_reported_to_a_child_that_locks_a_mutex_of_its_parent) {
   EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
 }
 
+struct client_without_threads {
+  holdfast::testkit::manual_environment env;
+  const client opened =
+      holdfast::detail::client_access::open(holdfast::url::parse("memory:"), {}, env);
+};
+
 // The share of the child's thread is of an object that no longer exists there.
 TEST(a_fork, lets_a_child_lock_an_object_that_replaces_one_its_parent_has_a_share_of) {
   const auto c = client::open("memory:");
   auto m = std::make_unique<holdfast::shared_mutex>(c, "job");
   m->lock_shared();
   EXPECT_TRUE(is_true_in_a_child([&] {
-    holdfast::testkit::manual_environment env;
-    const auto where = holdfast::url::parse("memory:");
-    const auto own = holdfast::detail::client_access::open(where, {}, env);
+    const client_without_threads own;
     m.reset();
-    holdfast::shared_mutex mine(own, "job");
+    holdfast::shared_mutex mine(own.opened, "job");
     const bool is_locked = mine.try_lock();
     if (is_locked) mine.unlock();
     return is_locked && !mine.current_shared();
@@ -86,8 +90,11 @@ TEST(a_fork, lets_a_child_replace_a_lock_that_its_parent_holds) {
   auto m = c.mutex("job");
   m.lock();
   EXPECT_TRUE(is_true_in_a_child([&] {
-    m = client::open("memory:").mutex("another");
-    return m.try_lock();
+    const client_without_threads own;
+    m = own.opened.mutex("another");
+    const bool is_locked = m.try_lock();
+    if (is_locked) m.unlock();
+    return is_locked;
   }));
   m.unlock();
 }
