@@ -31,7 +31,7 @@ void read_servers(const seam::open_args& o, settings& out) {
 void read_chroot(const seam::open_args& o, settings& out) {
   std::string_view path = o.where.path();
   if (path.ends_with('/')) path.remove_suffix(1);
-  if (path.empty()) return;
+  if (path.empty() || path == "/") return;
   if (const auto fault = path_fault(path); !fault.empty())
     base::refuse_url(o.where,
                      "the path is the node under which the locks are: " + std::string(fault));

@@ -38,7 +38,7 @@ TEST(zookeeper_settings, of_a_plain_url) {
   EXPECT_EQ(s.retry_base, 50ms);
   EXPECT_EQ(s.text, "zookeeper://h1,h2:2182,[::1]/locks/mine/");
   EXPECT_FALSE(s.tls);
-  for (const auto text : {"zookeeper://h", "zookeeper://h/"})
+  for (const auto text : {"zookeeper://h", "zookeeper://h/", "zookeeper://h//"})
     EXPECT_EQ(settings_of_zookeeper(text).chroot, "");
 }
 
