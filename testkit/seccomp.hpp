@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <cstddef>
 
 namespace holdfast::testkit {
@@ -22,5 +23,8 @@ inline bool deny(long call, int error) noexcept {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
+
+// The same for the start of threads.
+inline bool deny_threads() noexcept { return deny(SYS_clone3, EAGAIN) && deny(SYS_clone, EAGAIN); }
 
 }  // namespace holdfast::testkit

@@ -27,8 +27,8 @@ class zookeeper_ensemble {
   int count() const noexcept { return count_; }
   std::string url() const;  // of the three that vote
   std::string logs() const;
-  int leader();    // the id of the one that leads; waits until one does
-  int follower();  // of one that follows; waits likewise
+  int leader();    // the id of the server that leads; waits until one does
+  int follower();  // the id of a server that follows; waits until one does
   // The proxy between a follower and its leader.
   tcp_proxy& link(int follower, int leader) { return *links_.at(place(follower, leader)); }
 

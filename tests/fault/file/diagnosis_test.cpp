@@ -66,8 +66,8 @@ TEST(file_examination, of_a_directory_of_another_user) {
   EXPECT_NE(f.why.find("12345"), f.why.npos) << f.why;
 }
 
-// What `examine` says in a /run and a /tmp of its own, because other tests examine the default
-// directory.
+// Calls `examine` in a process with a /run and a /tmp of its own, because other tests examine the
+// default directory.
 std::string said_alone(const std::function<std::string()>& examine) {
   other_process alone([&](const other_process::line& l) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, "") != 0)

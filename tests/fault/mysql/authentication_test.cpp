@@ -88,7 +88,7 @@ TEST_F(mysql_authentication, an_old_plugin_is_allowed_over_a_unix_socket) {
   query("SET GLOBAL secure_auth=1");
 }
 
-// The server is verified, and what it is sent is encrypted.
+// The server is verified, and the password is encrypted on its way.
 TEST_F(mysql_authentication, an_old_plugin_is_allowed_over_tls) {
   mariadb_server secure({.tls = "server"});
   secure.query("SET GLOBAL secure_auth=0");

@@ -1,6 +1,5 @@
 // The connections of a client on a real server: how they end, and what ends them.
 #include <mysql.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "backend/mysql/transport/mariadb_connector.hpp"
+#include "testkit/servers/port.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/fixture.hpp"
@@ -81,22 +81,12 @@ TEST_F(mysql_client_connections, that_wait_for_a_greeting_do_not_hold_up_the_end
 // Connections to it are established, and it sends nothing.
 class silent_server {
  public:
-  silent_server() {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    auto* const address = reinterpret_cast<sockaddr*>(&at);
-    const bool listens = ::bind(listener_, address, size) == 0 && ::listen(listener_, 8) == 0 &&
-                         ::getsockname(listener_, address, &size) == 0;
-    EXPECT_TRUE(listens);
-    port_ = ntohs(at.sin_port);
-  }
+  silent_server() = default;
   silent_server(const silent_server&) = delete;
   silent_server& operator=(const silent_server&) = delete;
   ~silent_server() { ::close(listener_); }
 
-  int port() const { return port_; }
+  int port() const { return testkit::port_of(listener_); }
   // The client closes the first connection.
   bool is_left() const {
     const int first = ::accept(listener_, nullptr, nullptr);
@@ -110,8 +100,7 @@ class silent_server {
   }
 
  private:
-  const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  int port_ = 0;
+  const int listener_ = testkit::listen_on(0);
 };
 
 TEST_F(mysql_client_connections,

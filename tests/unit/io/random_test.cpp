@@ -66,7 +66,7 @@ TEST(io_random, more_than_a_pool_at_once_is_filled) {
   EXPECT_LT(std::count(big.begin() + 90'000, big.end(), std::byte{0}), 1000);
 }
 
-// Of the tests below, which run in a program of their own.
+// The exit code of the tests below, which run in a program of their own, where there is no filter.
 constexpr int without_filter = 77;
 bool is_passed_in_a_sandbox(int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;

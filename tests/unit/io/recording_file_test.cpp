@@ -210,7 +210,7 @@ TEST_F(recording_file, of_an_ended_process_stays_until_there_are_64) {
   for (const std::string& other : others) EXPECT_TRUE(fs::exists(other)) << other;
 }
 
-// What is read of a recording before it is removed.
+// The part of a recording that is read before it is removed.
 std::string recording_with(const base::recording_header& header, std::int64_t last_event) {
   base::recorded_event event;
   event.time = last_event;

@@ -1,4 +1,4 @@
-// What another process does just before a system call of a test's thread.
+// Lets a test act as another process just before a system call of its own thread.
 #pragma once
 #include <functional>
 

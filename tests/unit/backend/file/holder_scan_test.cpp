@@ -1,4 +1,4 @@
-// What an inspection finds of holders without a record. tests/fault/file has those with one.
+// The inspection of holders that have no record; tests/fault/file covers those that have one.
 #include "backend/file/holder_scan.hpp"
 
 #include "tests/unit/backend/file/folder_fixture.hpp"

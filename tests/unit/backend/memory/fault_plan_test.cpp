@@ -348,7 +348,7 @@ TEST_F(memory_fault, of_one_client_stops_what_the_store_sends_to_it) {
   a.acquire(1h);
   set_faults_of(a, {.outage = true});
   b.acquire(1h);
-  EXPECT_EQ(a.heard.news(), "g") << "it was told of the waiter";
+  EXPECT_EQ(a.heard.news(), "g") << "a message about the waiter has reached it";
 }
 
 TEST_F(memory_fault, latency_delays_what_the_store_sends_unasked) {

@@ -14,6 +14,14 @@ class redis_transport_servers : public two_transports {
     net.time.advance(0ms);
     greet(next, run_id, history, before);
   }
+  // The server of all tells no run_id, and its reply to PUBLISH is still awaited.
+  void connect_without_info() {
+    open(one);
+    greet_without_info(0);
+    open(one, lane::renewals);
+    listen_without_info(1);
+    net.received(0);
+  }
   void be_in_use() {
     a.in_use = true;
     a.to_send = 1;
@@ -368,11 +376,7 @@ TEST_F(redis_transport_servers, without_run_ids_each_connection_for_messages_has
 }
 
 TEST_F(redis_transport_servers, a_count_for_an_earlier_connection_for_messages_shows_nothing) {
-  open(one);
-  greet_without_info(0);
-  open(one, lane::renewals);
-  listen_without_info(1);
-  net.received(0);
+  connect_without_info();
   net.close(1);
   net.time.advance(0ms);
   listen_without_info(2);
@@ -398,11 +402,7 @@ TEST_F(redis_transport_servers, a_count_for_an_earlier_channel_shows_nothing_whe
 }
 
 TEST_F(redis_transport_servers, a_count_without_a_connection_for_messages_shows_nothing) {
-  open(one);
-  greet_without_info(0);
-  open(one, lane::renewals);
-  listen_without_info(1);
-  net.received(0);
+  connect_without_info();
   net.close(1);
   net.reply(0, ":1\r\n+PONG\r\n");
   EXPECT_EQ(net.lines.size(), 2u);
@@ -411,11 +411,7 @@ TEST_F(redis_transport_servers, a_count_without_a_connection_for_messages_shows_
 
 // They have been counted as clients of the server of messages, which is not that of the commands.
 TEST_F(redis_transport_servers, renewals_wait_until_the_messages_that_they_follow_are_counted) {
-  open(one);
-  greet_without_info(0);
-  open(one, lane::renewals);
-  listen_without_info(1);
-  net.received(0);
+  connect_without_info();
   net.reply(0, ":1\r\n");
   net.close(1);
   net.time.advance(0ms);
@@ -426,11 +422,7 @@ TEST_F(redis_transport_servers, renewals_wait_until_the_messages_that_they_follo
 }
 
 TEST_F(redis_transport_servers, without_run_ids_all_follow_new_commands) {
-  open(one);
-  greet_without_info(0);
-  open(one, lane::renewals);
-  listen_without_info(1);
-  net.received(0);
+  connect_without_info();
   net.reply(0, ":1\r\n");
   greet_without_info(2);
   net.reply(2, ":1\r\n");

@@ -135,34 +135,33 @@ TEST(zookeeper_holders_query, of_a_root_that_cannot_be_listed_is_refused) {
   EXPECT_EQ(to.why.code, errc::refused);
 }
 
-TEST(zookeeper_holders_query, of_a_shared_lock_shows_a_holder_once_when_another_has_ended) {
+struct query_of_two_readers : layout_fixture {
+  query_of_two_readers() : layout_fixture("layout=curator-rw") {
+    layout().holders("job", to);
+    EXPECT_EQ(requests(), "sync list");
+    answer(5);
+    answer(5, children({"_c_a-__READ__0000000001", "_c_b-__READ__0000000002"}));
+    EXPECT_EQ(requests(), "watch watch");
+  }
   shown_holders to;
-  layout_fixture t("layout=curator-rw");
-  t.layout().holders("job", to);
-  EXPECT_EQ(t.requests(), "sync list");
-  t.answer(5);
-  t.answer(5, layout_fixture::children({"_c_a-__READ__0000000001", "_c_b-__READ__0000000002"}));
-  EXPECT_EQ(t.requests(), "watch watch");
+};
+
+TEST(zookeeper_holders_query, of_a_shared_lock_shows_a_holder_once_when_another_has_ended) {
+  query_of_two_readers t;
   t.answer(5, layout_fixture::data(9));
   t.answer(5, zookeeper::error::no_node);
   EXPECT_EQ(t.requests(), "");
-  ASSERT_TRUE(to.result);
-  EXPECT_EQ(to.result->size(), 1u);
+  ASSERT_TRUE(t.to.result);
+  EXPECT_EQ(t.to.result->size(), 1u);
 }
 
 TEST(zookeeper_holders_query, of_a_shared_lock_follows_its_other_holders_when_one_has_ended) {
-  shown_holders to;
-  layout_fixture t("layout=curator-rw");
-  t.layout().holders("job", to);
-  EXPECT_EQ(t.requests(), "sync list");
-  t.answer(5);
-  t.answer(5, layout_fixture::children({"_c_a-__READ__0000000001", "_c_b-__READ__0000000002"}));
-  EXPECT_EQ(t.requests(), "watch watch");
+  query_of_two_readers t;
   t.answer(5, zookeeper::error::no_node);
   EXPECT_EQ(t.requests(), "") << "the lock is not free: its other holder is still asked about";
   t.answer(5, layout_fixture::data(9));
-  ASSERT_TRUE(to.result && to.result->size() == 1);
-  EXPECT_EQ(to.result->front().owner, "_c_b-__READ__0000000002");
+  ASSERT_TRUE(t.to.result && t.to.result->size() == 1);
+  EXPECT_EQ(t.to.result->front().owner, "_c_b-__READ__0000000002");
 }
 
 TEST(zookeeper_holders_query, that_has_failed_sends_no_further_requests) {

@@ -209,7 +209,7 @@ class layout_fixture {
                           std::int64_t owner = session) {
     return text(content) + stat(czxid, 0, 0, owner);
   }
-  // Of a multi: these nodes were made.
+  // The reply to a multi that has made these nodes.
   static std::string all_created(const std::vector<std::string>& names) {
     std::string out;
     zookeeper::jute_writer w(out);

@@ -69,9 +69,7 @@ TEST(redlock_node, a_server_that_is_lost_before_it_may_vote_votes_later) {
 TEST(redlock_node, a_server_is_asked_for_no_lock_while_it_may_have_been_replaced) {
   three_servers w;
   client c = w.open();
-  lease held = c.mutex("x").acquire({.renew = renewal::manual});
-  held.extend(30s);  // opens the connections for it
-  w.pass(1s);
+  lease held = w.held_by_hand(c.mutex("x"));
   w.refuses_connections = true;
   int cut = 0;
   w.changed = [&](std::string bytes) {

@@ -50,9 +50,7 @@ TEST(redlock_rounds, servers_that_have_lost_their_scripts_are_sent_their_text) {
 TEST(redlock_rounds, servers_that_have_lost_their_scripts_extend_a_lease_without_delay) {
   three_servers w;
   client c = w.open();
-  lease held = c.mutex("x").acquire({.renew = renewal::manual});
-  held.extend(30s);  // opens the connections for it
-  w.pass(1s);
+  lease held = w.held_by_hand(c.mutex("x"));
   flush_scripts(w);
   const base::time_point before = w.now();
   held.extend(30s);
@@ -210,8 +208,6 @@ TEST(redlock_rounds, a_release_is_sent_again_to_a_server_that_has_lost_its_scrip
 // A holder whose renewal the third server, which has lost the lock, is the last to answer.
 struct late_renewal : three_servers {
   late_renewal() {
-    held.extend(30s);  // opens the connections for it
-    pass(1s);
     command_at(third, {"DEL", "x"});
     stopped = {&third};
     held.extend(30s);
@@ -223,7 +219,7 @@ struct late_renewal : three_servers {
 
   client c = open();
   mutex m = c.mutex("x");
-  lease held = m.acquire({.renew = renewal::manual});
+  lease held = held_by_hand(m);
 };
 
 TEST(redlock_rounds, a_renewal_sets_no_lock_that_is_being_released) {

@@ -24,6 +24,13 @@ struct three_servers : on_model {
     pass(std::chrono::seconds(1));  // a majority has opened it; now all are connected
     return out;
   }
+  // A lease whose connections for renewals are open.
+  lease held_by_hand(const mutex& m) {
+    lease out = m.acquire({.renew = renewal::manual});
+    out.extend(std::chrono::seconds(30));
+    pass(std::chrono::seconds(1));
+    return out;
+  }
   // Out of reach from here on.
   void kill(sim::model_redis& server) {
     dead.push_back(&server);
