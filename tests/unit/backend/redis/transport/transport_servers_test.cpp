@@ -14,7 +14,7 @@ class redis_transport_servers : public two_transports {
     net.time.advance(0ms);
     greet(next, run_id, history, before);
   }
-  // The server of all tells no run_id, and its reply to PUBLISH is still awaited.
+  // The server reports no run_id, and its reply to PUBLISH is still awaited.
   void connect_without_info() {
     open(one);
     greet_without_info(0);
