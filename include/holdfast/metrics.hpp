@@ -45,7 +45,8 @@ struct metrics {
   std::string backend;   // the store: client::url_text() without its options
 
   // Whether the store is in reach, with or without ?metrics=1. Always true where nothing can be
-  // lost, as for file:. False before the first connection, and after close().
+  // lost, as for file:. False before the first connection, and after close(). A client that holds
+  // no lock and requests none may notice a lost connection only with its next request.
   bool connected = false;
   std::uint64_t reconnects = 0;  // how often the store came back into reach
 

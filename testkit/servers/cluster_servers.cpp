@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/port.hpp"
 
 namespace holdfast::testkit {
@@ -230,13 +230,9 @@ redis_reply cluster_servers::checked_command(std::size_t i, const std::vector<st
 }
 
 void cluster_servers::wait_until(const std::string& failure, const std::function<bool()>& is_so) {
-  const auto until = std::chrono::steady_clock::now() + cluster_bound;
-  while (!is_so()) {
-    if (std::chrono::steady_clock::now() >= until)
-      throw std::runtime_error("the nodes of a test's cluster " + failure + ":\n" + states() +
-                               logs());
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-  }
+  if (!eventually(is_so, cluster_bound))
+    throw std::runtime_error("the nodes of a test's cluster " + failure + ":\n" + states() +
+                             logs());
 }
 
 int cluster_servers::slot_of(std::string_view key) {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/mariadb_template.hpp"
 #include "testkit/servers/port.hpp"
 
@@ -105,15 +106,18 @@ void mariadb_server::create_users() {
 
 // Answers, or has ended: the port was taken, or a line of the configuration is wrong.
 bool mariadb_server::comes_up() {
-  const auto until = std::chrono::steady_clock::now() + mariadb_start_bound;
-  while (program_->running() && std::chrono::steady_clock::now() < until) {
-    try {
-      connect();
-      return true;
-    } catch (const sql_error&) {}
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return false;
+  bool answers = false;
+  eventually(
+      [&] {
+        if (!program_->running()) return true;
+        try {
+          connect();
+          answers = true;
+        } catch (const sql_error&) {}
+        return answers;
+      },
+      mariadb_start_bound);
+  return answers;
 }
 
 void mariadb_server::start() {
@@ -151,12 +155,8 @@ void mariadb_server::restart() {
 }
 
 void mariadb_server::wait_for(const std::function<bool()>& is_so, const std::string& what) {
-  const auto until = std::chrono::steady_clock::now() + mariadb_wait_bound;
-  while (!is_so()) {
-    if (std::chrono::steady_clock::now() >= until)
-      throw std::runtime_error("half a minute was not enough: " + what);
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
+  if (!eventually(is_so, mariadb_wait_bound))
+    throw std::runtime_error("half a minute was not enough: " + what);
 }
 
 void mariadb_server::replicate(mariadb_server& primary) {

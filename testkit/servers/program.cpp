@@ -11,7 +11,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
+
+#include "testkit/eventually.hpp"
 
 namespace holdfast::testkit {
 namespace {
@@ -116,14 +117,15 @@ void program::kill() {
 }
 
 int program::wait(std::chrono::milliseconds bound) {
-  const auto until = std::chrono::steady_clock::now() + bound;
-  while (status_ < 0) {
-    int status = 0;
-    const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
-    if (ended == pid_) status_ = exit_status(status);
-    if (ended != 0 || std::chrono::steady_clock::now() >= until) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
+  if (status_ >= 0) return status_;
+  eventually(
+      [&] {
+        int status = 0;
+        const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
+        if (ended == pid_) status_ = exit_status(status);
+        return ended != 0;
+      },
+      bound);
   return status_;
 }
 

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <regex>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::testkit {
@@ -51,15 +51,18 @@ const redis_program& tested_redis() {
 
 std::optional<redis_link> link_once_up(program& started,
                                        const std::function<redis_link()>& connect) {
-  const auto until = std::chrono::steady_clock::now() + start_bound;
-  while (started.running() && std::chrono::steady_clock::now() < until) {
-    try {
-      redis_link candidate = connect();
-      if (candidate.command({"PING"}).text == "PONG") return candidate;
-    } catch (const redis_silent&) {}
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return std::nullopt;
+  std::optional<redis_link> up;
+  eventually(
+      [&] {
+        if (!started.running()) return true;
+        try {
+          redis_link candidate = connect();
+          if (candidate.command({"PING"}).text == "PONG") up.emplace(std::move(candidate));
+        } catch (const redis_silent&) {}
+        return up.has_value();
+      },
+      start_bound);
+  return up;
 }
 
 }  // namespace holdfast::testkit

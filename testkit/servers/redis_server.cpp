@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
-#include <thread>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/port.hpp"
 
 namespace holdfast::testkit {
@@ -41,10 +41,11 @@ std::filesystem::path redis_server::data_folder() const {
 
 void redis_server::write_config() const {
   const std::string port = std::to_string(port_);
-  std::string text = "bind 127.0.0.1\nunixsocket " + socket_path() + "\ndir " +
-                     data_folder().string() + "\nlogfile " + folder_.file("log") +
-                     "\nsave \"\"\ndaemonize no\nrepl-diskless-sync-delay 0\n"
-                     "user testkit on nopass ~* &* +@all\n";
+  std::string text =
+      "bind 127.0.0.1\nunixsocket " + socket_path() + "\ndir " + data_folder().string() +
+      "\nlogfile " + folder_.file("log") +
+      "\nsave \"\"\ndaemonize no\nrepl-diskless-sync-delay 0\njemalloc-bg-thread no\n"
+      "user testkit on nopass ~* &* +@all\n";
   if (tested_redis().is_at_least(7, 0)) text += "enable-debug-command yes\n";
   // Without an announced address, a node reports none until another node has sent it a message.
   if (options_.cluster)
@@ -109,16 +110,15 @@ void redis_server::restart(bool keep_data) {
 void redis_server::set_clock(std::chrono::milliseconds offset) {
   using std::chrono::system_clock;
   shim_->set_offset(offset);
-  const auto until = std::chrono::steady_clock::now() + clock_bound;
-  while (std::chrono::steady_clock::now() < until) {
+  const auto has_followed = [&] {
     const redis_reply time = command({"TIME"});
     const auto server = std::chrono::seconds(std::stoll(time.items.at(0).text)) +
                         std::chrono::microseconds(std::stoll(time.items.at(1).text));
     const auto wanted = system_clock::now().time_since_epoch() + offset;
-    if (std::chrono::abs(server - wanted) < clock_tolerance) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  throw std::runtime_error("the server's clock does not follow");
+    return std::chrono::abs(server - wanted) < clock_tolerance;
+  };
+  if (!eventually(has_followed, clock_bound))
+    throw std::runtime_error("the server's clock does not follow");
 }
 
 std::string redis_server::info(const std::string& field) {
@@ -139,12 +139,8 @@ bool redis_server::is_replica_of(redis_server& master) {
 }
 
 void redis_server::wait_until(const std::function<bool()>& is_replicated) {
-  const auto until = std::chrono::steady_clock::now() + replication_bound;
-  while (!is_replicated()) {
-    if (std::chrono::steady_clock::now() >= until)
-      throw std::runtime_error("a redis-server does not replicate its master: " + log());
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
+  if (!eventually(is_replicated, replication_bound))
+    throw std::runtime_error("a redis-server does not replicate its master: " + log());
 }
 
 void redis_server::wait_until_in_sync_with(redis_server& master) {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <thread>
+
+#include "testkit/eventually.hpp"
 
 namespace holdfast::testkit {
 namespace {
@@ -111,12 +112,8 @@ void sentinel_servers::wait_until_all_know_each_other() {
 }
 
 void sentinel_servers::wait_until(const std::string& what, const std::function<bool()>& is_so) {
-  const auto until = std::chrono::steady_clock::now() + agreement_bound;
-  while (!is_so()) {
-    if (std::chrono::steady_clock::now() >= until)
-      throw std::runtime_error("the sentinels of a test " + what + ": " + logs());
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-  }
+  if (!eventually(is_so, agreement_bound))
+    throw std::runtime_error("the sentinels of a test " + what + ": " + logs());
 }
 
 // A server that was promoted has the replication id of its former master as its second. One that

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
-#include <thread>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/port.hpp"
 
 namespace holdfast::testkit {
@@ -16,13 +16,15 @@ constexpr std::chrono::seconds election_bound{60};
 
 template <class Condition>
 int zookeeper_ensemble::one_where(Condition is_so) {
-  const auto until = std::chrono::steady_clock::now() + election_bound;
-  while (std::chrono::steady_clock::now() < until) {
-    for (int id = 1; id <= servers; ++id)
-      if (is_so(at(id).mode())) return id;
-    std::this_thread::sleep_for(std::chrono::milliseconds{20});
-  }
-  throw std::runtime_error("the zookeeper servers do not agree: " + logs());
+  int found = 0;
+  const auto has_one = [&] {
+    for (int id = 1; id <= servers && found == 0; ++id)
+      if (is_so(at(id).mode())) found = id;
+    return found != 0;
+  };
+  if (!eventually(has_one, election_bound))
+    throw std::runtime_error("the zookeeper servers do not agree: " + logs());
+  return found;
 }
 
 zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options,

@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <thread>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/class_archive.hpp"
 #include "testkit/servers/port.hpp"
 #include "testkit/servers/zookeeper_log.hpp"
@@ -149,13 +149,16 @@ std::vector<std::string> zookeeper_server::command_line() const {
 // Serves, or has ended: the port was taken, or a line of the configuration is wrong. It takes
 // connections a moment before it serves them.
 bool zookeeper_server::comes_up() {
-  const auto until = std::chrono::steady_clock::now() + serving_bound;
-  while (program_->running() && std::chrono::steady_clock::now() < until) {
-    const bool is_asked = !certificates_ && options_.id == 0;
-    if (is_asked ? !mode().empty() : accepts(port_)) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds{20});
-  }
-  return false;
+  bool serves = false;
+  eventually(
+      [&] {
+        if (!program_->running()) return true;
+        const bool is_asked = !certificates_ && options_.id == 0;
+        serves = is_asked ? !mode().empty() : accepts(port_);
+        return serves;
+      },
+      serving_bound);
+  return serves;
 }
 
 void zookeeper_server::start() {

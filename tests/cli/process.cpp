@@ -15,7 +15,6 @@
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 
 #include "tests/cli/hang_report.hpp"
 
@@ -55,15 +54,6 @@ int open_terminal(unsigned short rows) {
 }
 
 }  // namespace
-
-bool eventually(const std::function<bool()>& fact) {
-  const auto end = std::chrono::steady_clock::now() + wait_limit;
-  while (!fact()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  return true;
-}
 
 process::process(std::vector<std::string> command, const start_options& how) {
   int input[2] = {-1, -1};

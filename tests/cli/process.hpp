@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "testkit/eventually.hpp"
+
 namespace holdfast::cli_test {
 
 inline constexpr std::chrono::seconds wait_limit{60};  // far above what anything here takes
 
-// True as soon as `fact` is; false after that time.
-bool eventually(const std::function<bool()>& fact);
+inline bool eventually(const std::function<bool()>& fact) {
+  return testkit::eventually(fact, wait_limit);
+}
 
 struct ending {
   int code = -1;   // of exit, else -1

@@ -1,6 +1,6 @@
 #include "fixture.hpp"
 
-#include <algorithm>
+#include "testkit/eventually.hpp"
 
 namespace contract {
 
@@ -32,12 +32,16 @@ holdfast::lock_mode fixture::taken_as() const {
 }
 
 bool becomes(const std::function<bool()>& condition) {
-  const auto until = std::chrono::steady_clock::now() + generous;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
+  return holdfast::testkit::eventually(condition, generous);
+}
+
+std::vector<holdfast::holder> shown_by(const holdfast::client& client, std::size_t many) {
+  std::vector<holdfast::holder> shown;
+  becomes([&] {
+    shown = client.list();
+    return shown.size() >= many;
+  });
+  return shown;
 }
 
 bool comes(const std::stop_token& token) {

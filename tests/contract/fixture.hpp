@@ -88,14 +88,7 @@ class fixture {
 
 // The result of list() once it has this many entries: a store may learn of a holder by its first
 // renewal.
-inline std::vector<holdfast::holder> shown_by(const holdfast::client& client, std::size_t many) {
-  const auto until = std::chrono::steady_clock::now() + generous;
-  for (;;) {
-    auto shown = client.list();
-    if (shown.size() >= many || std::chrono::steady_clock::now() > until) return shown;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-}
+std::vector<holdfast::holder> shown_by(const holdfast::client& client, std::size_t many);
 
 // A thread of the suite that makes one call, which may wait.
 template <class Result>

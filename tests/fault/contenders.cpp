@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/stress/player.hpp"
 
 namespace holdfast::fault_test {
@@ -21,12 +21,12 @@ contenders::contenders(const std::vector<std::string>& urls, terms t)
 
 void contenders::wait_for_plays(std::uint64_t more) const {
   const auto enough = players_.plays() + more;
-  EXPECT_TRUE(file_test::eventually([&] { return players_.plays() >= enough; }))
+  EXPECT_TRUE(testkit::eventually([&] { return players_.plays() >= enough; }))
       << "the contenders stand still at " << players_.plays();
 }
 
 contenders::~contenders() {
-  EXPECT_TRUE(file_test::eventually([&] {
+  EXPECT_TRUE(testkit::eventually([&] {
     return std::ranges::count_if(players_.history(), [](const history::record& r) {
              return r.what == operation::acquire && r.outcome == result::ok;
            }) >= terms_.least_granted;

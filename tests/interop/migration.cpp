@@ -1,4 +1,5 @@
 #include "tests/interop/migration.hpp"
+#include "testkit/eventually.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,6 @@
 
 #include "testkit/servers/program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
-#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::interop_test {
 namespace {
@@ -40,7 +40,7 @@ void migration::run() const {
   const auto counter_in_java =
       start({"java", "-XX:TieredStopAtLevel=1", "-cp", class_path, java.string()}, java_url,
             "java");
-  EXPECT_TRUE(file_test::eventually([&] { return folder.read("number") != "0"; }))
+  EXPECT_TRUE(testkit::eventually([&] { return folder.read("number") != "0"; }))
       << folder.read("java");
   const auto cpp = start({cpp_program}, cpp_url, "cpp");
   EXPECT_EQ(counter_in_java->wait(100s), 0) << folder.read("java");

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <thread>
 
 #include "io/real_environment.hpp"
 #include "seam/client_options.hpp"
@@ -170,15 +169,6 @@ other_process::part hold(const std::string& url, const seam::acquire_request& ho
     p.let_go();
     store->close(base::never);
   };
-}
-
-bool eventually(const std::function<bool()>& so) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{100};
-  while (!so()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return true;
 }
 
 std::vector<holder> inspect(seam::lock_store& s, std::string_view prefix) {

@@ -17,9 +17,12 @@
 #include "backend/file/backend.hpp"
 #include "base/environment.hpp"
 #include "seam/backend.hpp"
+#include "testkit/eventually.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::file_test {
+
+using testkit::eventually;
 
 // Removed with all that is in it.
 class lock_folder {
@@ -141,9 +144,6 @@ class other_process {
 // For another process: takes what is asked for of the lock "x", says its number, and keeps it until
 // it hears a line.
 other_process::part hold(const std::string& url, const seam::acquire_request&);
-
-// Until `so` is true, at most 100 seconds; whether it came true.
-bool eventually(const std::function<bool()>& so);
 
 std::vector<holder> inspect(seam::lock_store&, std::string_view prefix = {});
 base::failure break_lock(seam::lock_store&, std::string_view name);

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <mutex>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
-#include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
@@ -257,7 +257,7 @@ TEST_F(mysql_authentication, over_tls_a_waiter_holds_up_no_heartbeat) {
     lease first = other.mutex("wanted").acquire(), second;
     std::jthread waiter([&] { second = mine.mutex("wanted").acquire(); });
     const auto begun = held.expires();
-    EXPECT_TRUE(file_test::eventually([&] { return held.expires() > begun + 4s || !held.held(); }));
+    EXPECT_TRUE(testkit::eventually([&] { return held.expires() > begun + 4s || !held.held(); }));
     EXPECT_TRUE(held.held()) << strategy;
     first.release();
     waiter.join();

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "backend/mysql/transport/mariadb_connector.hpp"
+#include "testkit/eventually.hpp"
 #include "testkit/servers/port.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
-#include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
@@ -57,7 +57,7 @@ TEST_F(mysql_client_connections, that_the_server_ends_while_they_are_idle_end_th
   const lease held = mine.mutex("job").acquire();
   EXPECT_TRUE(held.held());
   query("KILL USER holdfast");
-  EXPECT_TRUE(file_test::eventually([&] { return !held.held(); }));
+  EXPECT_TRUE(testkit::eventually([&] { return !held.held(); }));
 }
 
 TEST_F(mysql_client_connections, carry_a_statement_that_is_larger_than_the_buffers_of_a_socket) {

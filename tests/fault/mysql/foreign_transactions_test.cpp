@@ -1,14 +1,14 @@
 // Transactions of other programs that lock the rows of a lock: deadlocks and lock wait timeouts.
 #include <thread>
 
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
 namespace {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
+using testkit::eventually;
 
 class mysql_foreign : public on_mariadb {
  protected:

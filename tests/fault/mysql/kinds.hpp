@@ -5,8 +5,8 @@
 #include <ostream>
 #include <string>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/mariadb_proxy.hpp"
-#include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
@@ -85,7 +85,7 @@ class on_kind : public on_mariadb, public testing::WithParamInterface<lock_kind>
     if (!second) return;
     EXPECT_TRUE(is_pinned()) << "two hold it, " << when;
     EXPECT_GT(second.token(), held.token()) << when;
-    EXPECT_TRUE(file_test::eventually([&] { return !held.held(); })) << "two hold it, " << when;
+    EXPECT_TRUE(testkit::eventually([&] { return !held.held(); })) << "two hold it, " << when;
     second.release();
   }
 };

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
-#include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
@@ -83,7 +83,7 @@ TEST_F(mysql_lost_connections, leave_their_ids_to_other_clients_after_a_restart)
   std::vector<mariadb_link> others;
   while (others.empty() || others.back().id() < std::stoul(last)) others.push_back(link());
   network.set_both({});
-  EXPECT_TRUE(file_test::eventually([&] {
+  EXPECT_TRUE(testkit::eventually([&] {
     std::error_code ec;
     const lease next = mine.mutex("next").try_acquire({}, ec);
     return next.held();

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/fixture.hpp"
@@ -109,7 +110,7 @@ TEST_F(mysql_row, connections_that_are_killed_lose_no_lock) {
   work.join();
   EXPECT_TRUE(held.held());
   EXPECT_FALSE(other.mutex("held").try_acquire());
-  EXPECT_TRUE(file_test::eventually([&] {  // the client connects again after a pause
+  EXPECT_TRUE(testkit::eventually([&] {  // the client connects again after a pause
     std::error_code ec;
     held.extend(60s, ec);
     return !ec;

@@ -3,15 +3,16 @@
 #include <ctime>
 #include <thread>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/small_disk.hpp"
 #include "tests/fault/mysql/kinds.hpp"
 
 namespace holdfast::mysql_test {
 namespace {
 
-using file_test::eventually;
 using file_test::other_process;
 using testkit::direction;
+using testkit::eventually;
 using testkit::tcp_proxy;
 
 class mysql_server_faults : public on_kind {

@@ -2,6 +2,7 @@
 // cut, killed, or its statement is.
 #include <thread>
 
+#include "testkit/eventually.hpp"
 #include "tests/fault/mysql/kinds.hpp"
 
 namespace holdfast::mysql_test {
@@ -84,7 +85,7 @@ class mysql_statements : public on_kind {
       std::error_code ec;
       lease theirs = attempt_of_writer(*other, ec), second;
       std::thread waiter([&] { second = wait_for(*mine, ec); });
-      EXPECT_TRUE(file_test::eventually([&] { return !proxy->struck().empty() || is_waiting(); }));
+      EXPECT_TRUE(testkit::eventually([&] { return !proxy->struck().empty() || is_waiting(); }));
       EXPECT_FALSE(second);
       theirs.release();
       waiter.join();
@@ -103,7 +104,7 @@ class mysql_statements : public on_kind {
     lease held = attempt(*mine, ec);
     ASSERT_TRUE(held) << ec.message();
     for_each_statement(f, [&](std::uint64_t n, fault_time t) {
-      EXPECT_TRUE(file_test::eventually([&] {
+      EXPECT_TRUE(testkit::eventually([&] {
         held.extend(5min, ec);
         return !ec;
       })) << ec.message()
@@ -121,10 +122,10 @@ class mysql_statements : public on_kind {
       lease held = attempt(beating, ec);
       ASSERT_TRUE(held) << ec.message();
       proxy->strike(0, t, f);
-      EXPECT_TRUE(file_test::eventually([&] { return !proxy->struck().empty(); }));
+      EXPECT_TRUE(testkit::eventually([&] { return !proxy->struck().empty(); }));
       EXPECT_NE(proxy->struck().find("read_only"), std::string::npos) << proxy->struck();
       if (f != statement_fault::kill_query) {
-        EXPECT_TRUE(file_test::eventually([&] { return !held.held(); })) << when(0, t, *proxy);
+        EXPECT_TRUE(testkit::eventually([&] { return !held.held(); })) << when(0, t, *proxy);
       }
       expect_excludes(held, *other, when(0, t, *proxy));
       release(held, when(0, t, *proxy));

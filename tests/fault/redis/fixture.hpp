@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/redis_server.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "tests/fault/contenders.hpp"
@@ -21,10 +22,10 @@ namespace holdfast::redis_test {
 
 using namespace std::chrono_literals;
 using fault_test::contenders;
-using file_test::eventually;
 using file_test::other_process;
 using testkit::applies_to;
 using testkit::direction;
+using testkit::eventually;
 using testkit::redis_options;
 using testkit::redis_server;
 using testkit::tcp_proxy;

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "backend/zookeeper/settings.hpp"
+#include "testkit/eventually.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
-#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
 using testkit::direction;
+using testkit::eventually;
 using testkit::tcp_proxy;
 using testkit::zookeeper_options;
 using testkit::zookeeper_server;

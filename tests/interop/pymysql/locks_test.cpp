@@ -5,15 +5,15 @@
 
 #include <thread>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/mariadb_server.hpp"
-#include "tests/fault/file/fixture.hpp"
 #include "tests/interop/python_peer.hpp"
 
 namespace holdfast::interop_test {
 namespace {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
+using testkit::eventually;
 using testkit::mariadb_server;
 
 struct pymysql_peer : python_peer {

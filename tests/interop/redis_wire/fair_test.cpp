@@ -6,14 +6,14 @@
 #include <optional>
 #include <thread>
 
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
+using testkit::eventually;
 
 const std::string fair_queue = "redisson_lock_queue:{x}";
 const std::string fair_times = "redisson_lock_timeout:{x}";

@@ -6,14 +6,14 @@
 #include <optional>
 #include <thread>
 
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
+using testkit::eventually;
 
 const std::string java = "5f0c9cf2-23a1-4bd5-b0a7-6b26b2a6d34e:97";
 const std::string channel_x = "redisson_lock__channel:{x}";

@@ -1,12 +1,12 @@
 // RFairLock of the real Redisson by what it leaves on the server: what layout `redisson-fair` has
 // to write, and what it may meet.
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
-using file_test::eventually;
+using testkit::eventually;
 
 struct fair_clients {
   redis_server server;

@@ -1,12 +1,12 @@
 // RLock, RFencedLock and RSpinLock of the real Redisson by what they leave on the server: what the
 // layouts `redisson` and `redisson-spin` have to write, and what they may meet.
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
-using file_test::eventually;
+using testkit::eventually;
 
 const std::string channel_of_x = "redisson_lock__channel:{x}";
 

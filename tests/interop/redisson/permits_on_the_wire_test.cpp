@@ -1,12 +1,12 @@
 // RPermitExpirableSemaphore of the real Redisson by what it leaves on the server: what layout
 // `redisson-permits` has to write, and what it may meet.
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
-using file_test::eventually;
+using testkit::eventually;
 
 const std::string one_is_held = "x string 1\n{x}:timeout zset <16>\n";
 

@@ -1,15 +1,14 @@
 #include "tests/interop/redisson/table.hpp"
+#include "testkit/eventually.hpp"
 
 #include <cstdio>
 #include <thread>
-
-#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
+using testkit::eventually;
 
 constexpr milliseconds long_lease{60s}, long_before_its_end{30s}, short_lease{400};
 

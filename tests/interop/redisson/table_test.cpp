@@ -1,14 +1,14 @@
 // holdfast and the real Redisson on one lock: each type of lock, in both directions.
 #include <algorithm>
 
-#include "tests/fault/file/fixture.hpp"
+#include "testkit/eventually.hpp"
 #include "tests/interop/redisson/table.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
+using testkit::eventually;
 
 class redisson_table : public with_redisson {
  protected:

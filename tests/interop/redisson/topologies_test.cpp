@@ -1,18 +1,18 @@
 // holdfast and the real Redisson on one lock in deployments of Redis Sentinel and of Redis Cluster.
 #include <thread>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/cluster_servers.hpp"
 #include "testkit/servers/redis_program.hpp"
 #include "testkit/servers/sentinel_servers.hpp"
-#include "tests/fault/file/fixture.hpp"
 #include "tests/interop/redisson/table.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
 
 using namespace std::chrono_literals;
-using file_test::eventually;
 using testkit::cluster_servers;
+using testkit::eventually;
 using testkit::sentinel_servers;
 
 const std::string channel_of_mutex = "redisson_lock__channel:{x}",

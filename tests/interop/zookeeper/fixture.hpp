@@ -4,14 +4,14 @@
 
 #include <string>
 
+#include "testkit/eventually.hpp"
 #include "testkit/peers/line_peer.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
-#include "tests/fault/file/fixture.hpp"
 #include "tests/interop/zookeeper/request_log.hpp"
 
 namespace holdfast::zookeeper_wire {
 
-using file_test::eventually;
+using testkit::eventually;
 using testkit::zookeeper_server;
 using call = testkit::line_peer::call;
 

@@ -1,7 +1,8 @@
 #include "tests/sim/zookeeper/compared/two_ensembles.hpp"
 
 #include <stdexcept>
-#include <thread>
+
+#include "testkit/eventually.hpp"
 
 namespace holdfast::sim::zk {
 
@@ -52,13 +53,9 @@ void two_ensembles::change_leaders() {
   real_.at(before).kill_hard();
   real_leader_ = real_.leader();
   real_.at(before).start();
-  const auto until = std::chrono::steady_clock::now() + serving_bound;
   for (int id = 1; id <= servers; ++id)
-    while (real_.at(id).mode().empty()) {
-      if (std::chrono::steady_clock::now() > until)
-        throw std::runtime_error("a server does not come back: " + real_.at(id).log());
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+    if (!testkit::eventually([&] { return !real_.at(id).mode().empty(); }, serving_bound))
+      throw std::runtime_error("a server does not come back: " + real_.at(id).log());
   const int killed = model_.leader();
   model_.kill(killed);
   while (model_.leader() == 0) host_.pass(ensemble_tick);
