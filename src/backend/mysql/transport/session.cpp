@@ -180,6 +180,7 @@ void session::on_closed(failure why, time_point now, event_queue& events) {
   state_ = state::ended;
   due_ = base::never;
   if (refusal_.code) why = refusal_;
+  host_.on_lost(*this, now);
   if (was_cut_)
     std::exchange(handler_, nullptr)->on_cut(why, {*this, sent_at_, now, false, events});
   host_.on_ended(*this, why, now, events);  // destroys it

@@ -47,6 +47,8 @@ class session_host {
   virtual void on_greeted(session&, time_point now, event_queue&) = 0;
   virtual void on_free(session&, time_point now, event_queue&) = 0;  // the statement has ended
   virtual void on_demoted(session&, time_point now) = 0;  // the server has become a replica
+  // Before the statement that it was executing, if any, is answered by on_cut().
+  virtual void on_lost(session&, time_point now) = 0;
   virtual void on_ended(session&, const failure&, time_point now, event_queue&) = 0;
   virtual bool is_final(time_point now) const noexcept = 0;  // see reply_context
 

@@ -255,7 +255,7 @@ void transport::open_more(lane l, time_point now) {
       static_cast<std::size_t>(std::ranges::count_if(g.members, [](const member& m) {
         return !m.connection->is_greeted();
       }));
-  std::size_t wanted = startable(g) + (needs_one ? 1 : 0);
+  std::size_t wanted = std::max<std::size_t>(startable(g), needs_one ? 1 : 0);
   if (g.failures > 0) wanted = std::min<std::size_t>(wanted, 1);
   for (std::size_t n = opening; n < wanted && g.members.size() < g.most; ++n) {
     if (now < g.retry_at) {
@@ -309,9 +309,6 @@ void transport::on_ended(session& s, const failure& why, time_point now, event_q
   // It holds no lock, and the server closes a connection that is idle for long.
   const bool is_spare = l == lane::pinned && s.was_greeted() && !m.is_pinned;
   const bool was_choice = !primary_ && l == lane::commands && !s.was_greeted();
-  // A claim gets a connection after its greeting, which changes nothing on the server.
-  const bool leaves_something = l == lane::pinned ? m.is_pinned : s.was_cut();
-  if (leaves_something) add_kill(s, now);
   const std::unique_ptr<session> last = std::move(m.connection);
   std::erase_if(of(l).members, [](const member& each) { return !each.connection; });
   if (pinned_by) pinned_by->on_pin_lost(why, now, events);

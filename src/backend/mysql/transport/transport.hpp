@@ -196,6 +196,7 @@ class transport final : private session_host, private io::reactor_user {
   // session_host
   void on_greeted(session&, time_point now, event_queue&) override;
   void on_free(session&, time_point now, event_queue&) override;
+  void on_lost(session&, time_point now) override;
   void on_ended(session&, const failure&, time_point now, event_queue&) override;
   // io::reactor_user
   void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override {}

@@ -146,6 +146,13 @@ bool transport::is_final(time_point now) const noexcept {
   return kills_.empty() && now >= unverified_until_;
 }
 
+// The KILL comes before what is repeated because of the loss. A claim gets a connection after its
+// greeting, which changes nothing on the server.
+void transport::on_lost(session& s, time_point now) {
+  const bool leaves_something = s.of() == lane::pinned ? member_of(s)->is_pinned : s.was_cut();
+  if (leaves_something) add_kill(s, now);
+}
+
 void transport::add_kill(const session& s, time_point now) {
   if (s.id() == 0 || s.of() == lane::renewals) return;
   const auto is_known = [&](const kill& k) {

@@ -46,6 +46,21 @@ TEST_F(mysql_lost_connections, is_killed_by_its_id_while_the_start_of_the_server
   expect_resolved(true);
 }
 
+TEST_F(mysql_lost_connections, is_killed_before_its_statement_is_repeated_by_one_that_is_open) {
+  t.open(lost);
+  t.acquire();
+  told second;
+  const auto other = t.s->open("other", second);
+  other->acquire({.ttl = 30s, .at = t.now()});
+  greet(same_start);
+  t.reply(1, granted_row(1));
+  ASSERT_EQ(second.take(), "granted ");
+  t.cut(0);
+  EXPECT_EQ(t.statement(1), "KILL 100");
+  t.reply(1, error(1094));
+  expect_resolved(true);
+}
+
 TEST_F(mysql_lost_connections, is_dead_once_its_id_has_another_address) {
   lose_and_greet(lost, next_start);
   EXPECT_EQ(t.statement(1), lookup);

@@ -14,6 +14,7 @@ class noted_host final : public mysql::session_host {
   void on_greeted(session&, time_point, event_queue&) override { words += "greeted "; }
   void on_free(session&, time_point, event_queue&) override { words += "free "; }
   void on_demoted(session&, time_point) override { words += "demoted "; }
+  void on_lost(session&, time_point) override { words += "lost "; }
   void on_ended(session&, const base::failure& why, time_point, event_queue&) override {
     words += "ended ";
     reason = why.text;
@@ -202,7 +203,7 @@ TEST_F(mysql_session, closes_the_connection_to_a_read_only_server) {
     session& s = greet(lane::commands, {{"read_only", value}});
     EXPECT_TRUE(s.is_read_only() && state().closes) << value;
     close();
-    EXPECT_EQ(host.take(), "ended ");
+    EXPECT_EQ(host.take(), "lost ended ");
     EXPECT_NE(host.reason.find("the server is read-only"), std::string::npos) << host.reason;
   }
   for (const char* const value : {"OFF", "0"}) {
@@ -283,7 +284,7 @@ TEST_F(mysql_session, that_is_retired_ends_after_its_statement) {
   EXPECT_TRUE(state().closes);
   EXPECT_FALSE(s.is_idle());
   close();
-  EXPECT_EQ(host.take(), "ended ") << "it was not free in between";
+  EXPECT_EQ(host.take(), "lost ended ") << "it was not free in between";
   EXPECT_EQ(host.reason, "it was retired");
   EXPECT_FALSE(s.was_cut());
 }
@@ -301,7 +302,7 @@ TEST_F(mysql_session, that_is_closed_within_a_statement_has_it_cut) {
   (void)host.take();
   close("reset by the network");
   EXPECT_EQ(handler.take(), "cut:reset by the network ");
-  EXPECT_EQ(host.take(), "ended ");
+  EXPECT_EQ(host.take(), "lost ended ");
   EXPECT_TRUE(s.was_cut() && s.was_greeted());
   EXPECT_FALSE(s.is_busy());
   EXPECT_EQ(s.due(), base::never);
