@@ -1,6 +1,9 @@
 #include "cli/holders.hpp"
 
 #include <holdfast/error.hpp>
+#include <holdfast/finding.hpp>
+
+#include <algorithm>
 
 #include "cli/dead_holder.hpp"
 #include "cli/duration_text.hpp"
@@ -63,11 +66,21 @@ held_by who_holds(const client& c, std::span<const std::string> names) {
   try {
     for (const std::string& name : names)
       if (const auto all = c.holders(name); !all.empty())
-        return {sentence_of(all), all.front().pid != 0};
+        return {sentence_of(all), all.front().pid != 0, true};
     return {unknown};
   } catch (const lock_error& e) {
     return {unknown + " (the holder is not known: " + e.code().message() + ')'};
   }
+}
+
+std::string why_not_granted(const client& c, std::span<const std::string> names) {
+  std::string text = (names.size() == 1 ? names.front() : std::string("one of the locks")) +
+                     " is not granted, and no holder of it is known";
+  std::error_code ec;
+  const auto findings = c.diagnose(ec);
+  const auto bad = std::ranges::find(findings, finding_grade::bad, &finding::grade);
+  if (ec) return text + ": " + ec.message();
+  return bad == findings.end() ? text : text + ": " + bad->why;
 }
 
 json_object json_of(const holder& h) {

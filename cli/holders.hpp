@@ -17,11 +17,16 @@ std::string sentence_of(std::span<const holder> all);
 struct held_by {
   std::string text;
   bool is_known = false;  // the text names the holder's process
+  bool is_shown = false;  // the store has named a holder
 };
 
 // sentence_of() the first of these locks that anybody holds. Says less when the backend knows less
 // or does not answer; never throws but for want of memory.
 held_by who_holds(const client&, std::span<const std::string> names);
+
+// For locks that are awaited although the store names no holder of them: what diagnose() finds
+// wrong first. Never throws but for want of memory.
+std::string why_not_granted(const client&, std::span<const std::string> names);
 
 // The store knows for how long it is held; else holder::held_for says nothing.
 bool knows_since_when(const holder&) noexcept;

@@ -64,11 +64,13 @@ waiting_line::waiting_line(const client& c, const place& at, std::span<const std
     std::unique_lock lock(screen);
     for (bool first = true; !state->ended;) {
       lock.unlock();
-      const auto [held, is_known] = who_holds(c, all);
+      const held_by found = who_holds(c, all);
       const auto waited = steady_clock::now() - began;
+      const bool is_early = !found.is_known && waited < wait_for_holder;
+      const std::string held = found.is_shown || is_early ? found.text : why_not_granted(c, all);
       lock.lock();
       if (state->ended) return;
-      if (first && !is_known && waited < wait_for_holder) {
+      if (first && is_early) {
         state->changed.wait_for(lock, std::chrono::milliseconds{100}, [&] { return state->ended; });
         continue;
       }

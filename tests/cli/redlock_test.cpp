@@ -69,6 +69,18 @@ TEST_F(redlock, a_run_waits_for_servers_that_do_not_vote_yet) {
   EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
 }
 
+TEST_F(redlock, a_run_that_waits_names_a_server_that_does_not_vote) {
+  servers_.emplace(3, testkit::redlock_servers::history::fresh);
+  process run(here({"run", "job", "--", "true"}));
+  EXPECT_TRUE(eventually([&] {
+    const std::string says = run.err();
+    const auto at = says.find("job is not granted, and no holder of it is known: 127.0.0.1:");
+    return at != says.npos && says.find(" does not vote: it ", at) != says.npos;
+  })) << run.err();
+  run.signal(SIGTERM);
+  (void)run.wait();
+}
+
 TEST_F(redlock, a_run_whose_wait_ends_before_they_vote_exits_with_69) {
   servers_.emplace(3, testkit::redlock_servers::history::fresh);
   process run(here({"run", "-w", "1", "job", "--", "true"}));
