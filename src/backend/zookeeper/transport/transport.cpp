@@ -91,7 +91,10 @@ bool transport::connect(channel c, const base::address& where, failure& why) {
   const auto loop = is_overdue_ ? base::driven_by::thread : base::driven_by::callers;
   of(c).over = reactor_.connect(of(c), where, tls ? &*tls : nullptr, loop, why);
   if (c == channel::session) has_own_loop_ = is_overdue_ && of(c).over;
-  if (!of(c).over) return false;
+  if (!of(c).over) {
+    if (c == channel::session) last_failure_ = last_telling_ = why;
+    return false;
+  }
   if (c == channel::session) is_reached_ = false;
   return true;
 }

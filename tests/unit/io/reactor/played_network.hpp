@@ -53,6 +53,7 @@ class played_network final : public base::environment, private base::caller_driv
   base::readiness awaited = base::readiness::none;
   bool has_threads = true;
   bool watches_descriptors = true;
+  bool has_descriptors = true;  // for connections
   std::string log;
   std::function<void()> while_blocked = [] {};  // played by the thread that blocks
   std::function<void()> on_loop_end = [] {};    // of the loop of callers
@@ -78,6 +79,8 @@ class played_network::loop final : public base::event_loop {
   }
   std::unique_ptr<base::stream> connect(const base::address&, const base::tls_terms*,
                                         base::stream_events& e) override {
+    if (!net_.has_descriptors)
+      throw std::system_error(std::make_error_code(std::errc::too_many_files_open));
     auto made = std::make_shared<stream_state>();
     made->events = &e;
     made->over = by_;

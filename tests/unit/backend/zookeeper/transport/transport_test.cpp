@@ -285,6 +285,19 @@ TEST_F(zookeeper_transport, reports_and_logs_an_outage_and_its_end) {
                           "connected to zookeeper://a,b again after 50 ms\n");
 }
 
+TEST_F(zookeeper_transport, reports_that_it_cannot_connect_for_want_of_a_descriptor) {
+  EXPECT_EQ(open([&] { attach(); }), "");
+  net.has_descriptors = false;
+  lose(errc::unavailable, "reset by the network");
+  EXPECT_EQ(status().trouble.text,
+            "Too many open files; raise the limit of open files (ulimit -n)");
+  EXPECT_EQ(status().last_failure, status().trouble.text);
+  net.has_descriptors = true;
+  net.time.advance(50ms);
+  attach();
+  EXPECT_TRUE(status().connected);
+}
+
 TEST_F(zookeeper_transport, is_not_connected_again_when_it_is_opened_at_its_second_server) {
   testkit::heard_warnings heard;
   EXPECT_EQ(open([&] {
