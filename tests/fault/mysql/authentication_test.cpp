@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <mutex>
+#include <thread>
 
 #include "testkit/eventually.hpp"
 #include "testkit/servers/scratch_folder.hpp"

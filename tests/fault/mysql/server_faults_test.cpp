@@ -5,6 +5,7 @@
 
 #include "testkit/eventually.hpp"
 #include "testkit/servers/small_disk.hpp"
+#include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/kinds.hpp"
 
 namespace holdfast::mysql_test {
