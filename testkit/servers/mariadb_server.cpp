@@ -106,18 +106,15 @@ void mariadb_server::create_users() {
 
 // Answers, or has ended: the port was taken, or a line of the configuration is wrong.
 bool mariadb_server::comes_up() {
-  bool answers = false;
-  eventually(
-      [&] {
-        if (!program_->running()) return true;
-        try {
-          connect();
-          answers = true;
-        } catch (const sql_error&) {}
-        return answers;
-      },
-      mariadb_start_bound);
-  return answers;
+  const auto answers = [&] {
+    try {
+      connect();
+      return true;
+    } catch (const sql_error&) {
+      return false;
+    }
+  };
+  return program_->comes_up(answers, mariadb_start_bound);
 }
 
 void mariadb_server::start() {

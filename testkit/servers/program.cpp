@@ -129,6 +129,18 @@ int program::wait(std::chrono::milliseconds bound) {
   return status_;
 }
 
+bool program::comes_up(const std::function<bool()>& answers, std::chrono::milliseconds bound) {
+  bool is_up = false;
+  eventually(
+      [&] {
+        if (!running()) return true;
+        is_up = answers();
+        return is_up;
+      },
+      bound);
+  return is_up;
+}
+
 int run_program(const program_terms& terms) {
   program p(terms);
   const int status = p.wait(long_enough);

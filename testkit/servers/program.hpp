@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ class program {
   void kill();  // SIGKILL; returns when it is gone
   // Its exit status, or 128 + the signal that ended it; -1: has not ended within the bound.
   int wait(std::chrono::milliseconds bound);
+  // Whether it answers within the bound, and before it ends.
+  bool comes_up(const std::function<bool()>& answers, std::chrono::milliseconds bound);
 
  private:
   pid_t pid_ = -1;

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/eventually.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::testkit {
@@ -52,16 +51,14 @@ const redis_program& tested_redis() {
 std::optional<redis_link> link_once_up(program& started,
                                        const std::function<redis_link()>& connect) {
   std::optional<redis_link> up;
-  eventually(
-      [&] {
-        if (!started.running()) return true;
-        try {
-          redis_link candidate = connect();
-          if (candidate.command({"PING"}).text == "PONG") up.emplace(std::move(candidate));
-        } catch (const redis_silent&) {}
-        return up.has_value();
-      },
-      start_bound);
+  const auto answers = [&] {
+    try {
+      redis_link candidate = connect();
+      if (candidate.command({"PING"}).text == "PONG") up.emplace(std::move(candidate));
+    } catch (const redis_silent&) {}
+    return up.has_value();
+  };
+  started.comes_up(answers, start_bound);
   return up;
 }
 

@@ -41,6 +41,7 @@ std::filesystem::path redis_server::data_folder() const {
 
 void redis_server::write_config() const {
   const std::string port = std::to_string(port_);
+  // jemalloc's threads would take the processor from other tests.
   std::string text =
       "bind 127.0.0.1\nunixsocket " + socket_path() + "\ndir " + data_folder().string() +
       "\nlogfile " + folder_.file("log") +

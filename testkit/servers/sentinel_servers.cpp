@@ -192,6 +192,11 @@ void sentinel_servers::wait_until_replica(redis_server& server) {
   wait_until("leave a server without its master", [&] { return is_in_sync(server); });
 }
 
+void sentinel_servers::wait_until_left(const redis_server& former_master) {
+  for (const auto& each : servers_)
+    if (each.get() != &former_master && each.get() != &master()) wait_until_replica(*each);
+}
+
 void sentinel_servers::wait_until_copied() {
   const long long written = std::stoll(master().info("master_repl_offset"));
   wait_until("leave a replica behind", [&] {

@@ -59,6 +59,8 @@ class sentinel_servers {
   void wait_until_settled();
   // Waits until the server is a replica of master(), in sync with it.
   void wait_until_replica(redis_server&);
+  // Waits until the servers but this one are replicas of master(), and it is not asked.
+  void wait_until_left(const redis_server& former_master);
   // Waits until all replicas have what the master has written up to now.
   void wait_until_copied();
   // SENTINEL FAILOVER, of a healthy master. Returns when the sentinel has agreed.

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "testkit/eventually.hpp"
 #include "testkit/servers/class_archive.hpp"
 #include "testkit/servers/port.hpp"
 #include "testkit/servers/zookeeper_log.hpp"
@@ -149,16 +148,9 @@ std::vector<std::string> zookeeper_server::command_line() const {
 // Serves, or has ended: the port was taken, or a line of the configuration is wrong. It takes
 // connections a moment before it serves them.
 bool zookeeper_server::comes_up() {
-  bool serves = false;
-  eventually(
-      [&] {
-        if (!program_->running()) return true;
-        const bool is_asked = !certificates_ && options_.id == 0;
-        serves = is_asked ? !mode().empty() : accepts(port_);
-        return serves;
-      },
-      serving_bound);
-  return serves;
+  const bool is_asked = !certificates_ && options_.id == 0;
+  return program_->comes_up([&] { return is_asked ? !mode().empty() : accepts(port_); },
+                            serving_bound);
 }
 
 void zookeeper_server::start() {

@@ -1,5 +1,4 @@
 #include "tests/interop/migration.hpp"
-#include "testkit/eventually.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +7,7 @@
 #include <memory>
 #include <sstream>
 
+#include "testkit/eventually.hpp"
 #include "testkit/servers/program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 

@@ -1,8 +1,9 @@
 #include "tests/interop/redisson/table.hpp"
-#include "testkit/eventually.hpp"
 
 #include <cstdio>
 #include <thread>
+
+#include "testkit/eventually.hpp"
 
 namespace holdfast::redisson_test {
 namespace {

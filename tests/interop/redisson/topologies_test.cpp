@@ -1,5 +1,5 @@
 // holdfast and the real Redisson on one lock in deployments of Redis Sentinel and of Redis Cluster.
-#include <thread>
+#include <future>
 
 #include "testkit/eventually.hpp"
 #include "testkit/servers/cluster_servers.hpp"
@@ -61,22 +61,17 @@ TEST_F(redisson_sentinel_table, rw) {
 
 // Redisson repeats a command for some seconds while it has no master, and then reports a failure.
 bool takes_locks(const redisson_client& c) {
-  const auto until = clock::now() + 90s;
-  while (c.ask("t", "try lock of_redisson 0 1000") != "true") {
-    if (clock::now() > until) return false;
-    std::this_thread::sleep_for(20ms);
-  }
-  return true;
+  return eventually([&] { return c.ask("t", "try lock of_redisson 0 1000") == "true"; }, 90s);
 }
 
 // Returns when a replica is promoted, the sentinels name it, and the other one follows it.
 void kill_master_of(sentinel_servers& s) {
   s.wait_until_copied();
-  s.master().kill_hard();
+  redis_server& former = s.master();
+  former.kill_hard();
   s.wait_until_promoted();
   s.wait_until_published();
-  for (std::size_t i = 0; i < s.servers; ++i)
-    if (s.server(i).is_running() && &s.server(i) != &s.master()) s.wait_until_replica(s.server(i));
+  s.wait_until_left(former);
 }
 
 // Of a grant before the failover nothing is expected: it may be lost with its master.
