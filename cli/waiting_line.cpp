@@ -64,13 +64,13 @@ waiting_line::waiting_line(const client& c, const place& at, std::span<const std
     std::unique_lock lock(screen);
     for (bool first = true; !state->ended;) {
       lock.unlock();
-      const held_by found = who_holds(c, all);
+      held_by found = who_holds(c, all);
       const auto waited = steady_clock::now() - began;
-      const bool is_early = !found.is_known && waited < wait_for_holder;
-      const std::string held = found.is_shown || is_early ? found.text : why_not_granted(c, all);
+      const bool is_early = first && !found.is_known && waited < wait_for_holder;
+      if (!found.is_shown && !is_early) found.text = why_not_granted(c, all);
       lock.lock();
       if (state->ended) return;
-      if (first && is_early) {
+      if (is_early) {
         state->changed.wait_for(lock, std::chrono::milliseconds{100}, [&] { return state->ended; });
         continue;
       }
@@ -78,11 +78,11 @@ waiting_line::waiting_line(const client& c, const place& at, std::span<const std
         std::string line = first ? "waiting at " : "still waiting at ";
         line += where;
         if (!first) line.append(" after ").append(spoken(waited));
-        line.append(": ").append(held);
+        line.append(": ").append(found.text);
         report(line);
       }
       first = false;
-      if (terminal) repaint("waiting: " + held);
+      if (terminal) repaint("waiting: " + found.text);
       state->changed.wait_for(lock, terminal ? repaint_interval : report_interval,
                               [&] { return state->ended; });
     }
