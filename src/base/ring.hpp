@@ -17,6 +17,9 @@ class ring {
   std::size_t size() const noexcept { return size_; }
   T& front() noexcept { return room_[first_]; }
   const T& front() const noexcept { return room_[first_]; }
+  const T& operator[](std::size_t i) const noexcept {
+    return room_[(first_ + i) & (room_.size() - 1)];
+  }
   void push_back(const T& item) {
     if (size_ == room_.size()) grow();
     room_[(first_ + size_) & (room_.size() - 1)] = item;
@@ -37,7 +40,7 @@ class ring {
   void grow() {
     constexpr std::size_t least = 16;
     std::vector<T> larger(room_.empty() ? least : room_.size() * 2);
-    for (std::size_t i = 0; i < size_; ++i) larger[i] = room_[(first_ + i) & (room_.size() - 1)];
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = (*this)[i];
     room_.swap(larger);
     first_ = 0;
   }

@@ -118,6 +118,16 @@ class one_replica final : public redis::replicated_transport {
                ? ""
                : "the replica of a later reign confirms an answer";
   }
+  std::string believes_what_follows_an_answer() {
+    connect_both();
+    send();
+    net.received(0);
+    send();
+    net.reply(0, "+asked\r\n" + confirmed_by(1) + "+follows\r\n");
+    return a.take_log().find("=follows") == std::string::npos
+               ? ""
+               : "an answer counts that came after that of the replicas";
+  }
   std::string believes_a_push() {
     have_both();
     redis::early_or_late heard;
@@ -142,6 +152,9 @@ std::string wait_follows_a_command() { return one_replica().asks_behind_another_
 std::string an_answer_needs_replicas() { return one_replica().believes_without(); }
 std::string an_answer_needs_its_own_replicas() { return one_replica().believes_another_server(); }
 std::string an_answer_needs_one_reign() { return one_replica().believes_an_older_reign(); }
+std::string an_answer_needs_a_later_one_of_replicas() {
+  return one_replica().believes_what_follows_an_answer();
+}
 std::string a_push_needs_replicas() { return one_replica().believes_a_push(); }
 
 constexpr scenario of_sentinels[] = {
@@ -150,6 +163,7 @@ constexpr scenario of_sentinels[] = {
     {mutant::lacking_replicas_ignored, "redis", an_answer_needs_replicas},
     {mutant::replica_of_another_server, "redis", an_answer_needs_its_own_replicas},
     {mutant::replies_of_old_reign_believed, "redis", an_answer_needs_one_reign},
+    {mutant::answer_covers_what_follows, "redis", an_answer_needs_a_later_one_of_replicas},
     {mutant::push_before_replicas, "redis", a_push_needs_replicas},
     {mutant::one_sentinel_suffices, "redis", one_sentinel_of_three_names_nobody},
     {mutant::heir_forgotten, "redis", an_heir_is_kept},

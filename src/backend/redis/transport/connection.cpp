@@ -31,6 +31,7 @@ void connection::open(time_point now) {
   began_ = now;
   reader_ = std::make_unique<reply_reader>();
   marked_ = released_ = 0;
+  arrivals_.clear();
   aborted_.clear();
   stream_ = owner_.connect(*this, last_failure_);
   if (stream_) return owner_.wake_by(now + endpoint_.connect_timeout);
@@ -59,6 +60,19 @@ void connection::expect(reply_handler& to, std::uint32_t replies, time_point sen
   unattended_ += r.is_unattended ? 1 : 0;
 }
 
+void connection::ask(question& to, std::uint32_t replies, time_point sent) {
+  std::uint64_t first = reader_->replies();
+  for (std::size_t i = 0; i < in_flight_.size(); ++i) first += in_flight_[i].replies;
+  question_ = {.to = &to, .sent = sent, .first = first, .end = first + replies};
+  for (std::uint32_t i = 0; i < replies; ++i) expect(to, 1, sent);
+}
+
+bool connection::awaits_what_is_held() const noexcept {
+  for (std::size_t i = 0; i < in_flight_.size(); ++i)
+    if (!in_flight_[i].to->counts_at_once()) return true;
+  return false;
+}
+
 void connection::on_open(time_point now, event_queue&) {
   if (state_ != state::connecting) return;
   state_ = state::greeting;
@@ -68,16 +82,46 @@ void connection::on_open(time_point now, event_queue&) {
 void connection::on_bytes(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   if (state_ < state::greeting) return;
   if (std::exchange(is_silent_, false)) owner_.on_heard(*this, now);
-  if (!has_held()) received_ = now;
+  if (!has_held()) arrivals_.clear();
   reader_->feed(bytes);
+  arrivals_.push_back({reader_->fed(), now});
   take_replies(now, events);
+  if (is_asking()) look_for_answer(now, events);
   if (has_held()) owner_.on_held(*this, now);
 }
 
-void connection::release_marked(time_point now, event_queue& events) {
-  released_ = marked_;
+void connection::release(std::uint64_t up_to, time_point now, event_queue& events) {
+  released_ = std::max(released_, up_to);
   if (is_ready()) take_replies(now, events);
-  received_ = marked_at_;  // what is held still came later
+}
+
+void connection::release_marked(time_point now, event_queue& events) {
+  release(marked_, now, events);
+}
+
+void connection::release_asked(time_point now, event_queue& events) {
+  release(planted(mutant::answer_covers_what_follows) ? reader_->fed() : question_.place, now,
+          events);
+}
+
+time_point connection::received_at() noexcept {
+  while (arrivals_.front().end < reader_->position()) arrivals_.pop_front();
+  return arrivals_.front().at;
+}
+
+void connection::look_for_answer(time_point now, event_queue& events) {
+  const auto note_place = [&] {
+    if (reader_->replies() == question_.first) question_.place = reader_->read_up_to();
+  };
+  note_place();
+  reader_->look_ahead([&](const value& v) {
+    note_place();
+    if (reader_->replies() <= question_.first) return true;
+    const bool goes_on = is_asking();
+    question_.to->on_early(v, {now, question_.sent, events});
+    return goes_on;
+  });
+  if (is_ready() && !reader_->fault().empty()) fail_unreadable(now, events);
 }
 
 bool connection::is_held_back(const expected_reply& r) noexcept {
@@ -86,7 +130,10 @@ bool connection::is_held_back(const expected_reply& r) noexcept {
 
 void connection::take_replies(time_point now, event_queue& events) {
   const bool works = reader_->for_each([&](const value& v) { return handle(v, now, events); });
-  if (works || state_ == state::down) return;
+  if (!works && state_ != state::down) fail_unreadable(now, events);
+}
+
+void connection::fail_unreadable(time_point now, event_queue& events) {
   fail({errc::unavailable, "the peer does not speak the Redis protocol: it is not a Redis server, "
                            "or a proxy corrupts its replies (" +
                                reader_->fault() + "); check host, port and TLS"},
@@ -135,7 +182,8 @@ void connection::on_last_reply(const value& v, time_point now, event_queue& even
   unattended_ -= r.is_unattended ? 1 : 0;
   const bool is_doubted = doubted_ > 0;
   doubted_ -= is_doubted ? 1 : 0;
-  const reply_context c{now, r.sent, events, aborted_, is_doubted, owner_.lanes_agree(), received_};
+  const reply_context c{now,          r.sent, events, aborted_, is_doubted, owner_.lanes_agree(),
+                        received_at()};
   if (!v.has_errors() && aborted_.empty()) return r.to->on_reply(v, c);
   on_error(r, v, c);
 }
@@ -196,6 +244,7 @@ void connection::fail(failure why, loss kind, time_point now, event_queue& event
   handshake_.on_lost(was_ready_ || lane_ == lane::messages, now);
   state_ = state::down;
   doubted_ = 0;
+  question_ = {};
   is_silent_ = false;
   if (stream_) stream_->leave();
   stream_.reset();

@@ -106,6 +106,11 @@ class connection final : public io::stream_user {
   // In the order of what is written. Of several replies, the last one counts.
   void expect(reply_handler&, std::uint32_t replies, time_point sent,
               attended = attended::by_callers, std::uint16_t script = script_cache::none);
+  // The same, while there is no other question.
+  void ask(question&, std::uint32_t replies, time_point sent);
+  bool is_idle() const noexcept { return in_flight_.empty(); }
+  // Some reply that is awaited does not count at once.
+  bool awaits_what_is_held() const noexcept;
   void on_alarm(time_point now, base::event_queue&);
   void retry_now(time_point by);  // the pause before the next connection ends then at the latest
   const std::shared_ptr<io::attached_stream>& stream() const noexcept { return stream_; }
@@ -123,11 +128,11 @@ class connection final : public io::stream_user {
   // A reply is held back, and all that follow it; what has come until mark_received() counts after
   // release_marked().
   bool has_held() const noexcept { return is_ready() && reader_->is_kept(); }
-  void mark_received(time_point now) noexcept {
-    marked_ = is_ready() ? reader_->fed() : 0;
-    marked_at_ = now;
-  }
+  void mark_received() noexcept { marked_ = is_ready() ? reader_->fed() : 0; }
   void release_marked(time_point now, base::event_queue&);
+  // A question is not answered yet; and once it is: what came before the answer counts.
+  bool is_asking() const noexcept { return is_ready() && question_.end > reader_->replies(); }
+  void release_asked(time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
@@ -150,10 +155,14 @@ class connection final : public io::stream_user {
 
  private:
   void take_replies(time_point now, base::event_queue&);
+  void look_for_answer(time_point now, base::event_queue&);
+  void release(std::uint64_t up_to, time_point now, base::event_queue&);
+  time_point received_at() noexcept;  // of the reply that is handled
   bool is_held_back(const expected_reply&) noexcept;
   void on_handshake_reply(const value&, time_point now, base::event_queue&);
   void become_ready(time_point now, base::event_queue&);
   void fail(base::failure, loss, time_point now, base::event_queue&);
+  void fail_unreadable(time_point now, base::event_queue&);  // what was received is no reply
   bool handle(const value&, time_point now, base::event_queue&);
   bool take_push(const value&, time_point now, base::event_queue&);
   void on_last_reply(const value&, time_point now, base::event_queue&);
@@ -173,9 +182,18 @@ class connection final : public io::stream_user {
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
   std::uint64_t marked_ = 0, released_ = 0;  // of the bytes that were received
-  time_point marked_at_{};
-  time_point received_{};  // not later than the replies that come next were received
+  struct arrival {
+    std::uint64_t end = 0;  // of the bytes that had come by then
+    time_point at{};
+  };
+  base::ring<arrival> arrivals_;  // of what is not handled yet
   base::ring<expected_reply> in_flight_;
+  struct asked_question {
+    question* to = nullptr;
+    time_point sent{};
+    std::uint64_t first = 0, end = 0;  // of the replies that answer it, by number
+    std::uint64_t place = 0;           // among the bytes that were received
+  } question_;
   unsigned unattended_ = 0;  // of these
   time_point began_{};       // to connect
   time_point retry_at_ = base::never;

@@ -17,7 +17,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::string_view waiting_channel = "hf:wait";  // nobody listens to it
-constexpr duration pause = 100ms;  // after an answer that came at once and did not suffice
+// Other requests of the client wait for as long.
+constexpr duration shared_wait_limit = 2ms;
+constexpr duration pause_behind = 1s;  // after a question in vain
+constexpr duration pause = 100ms;      // after an answer that came at once and did not suffice
 constexpr const char* not_that_of_commands = "it is not the server that commands go to";
 constexpr const char* reigns_anew = "the server was a replica meanwhile";
 constexpr const char* needs_info = "replicas= needs the right to INFO, by which the connections of "
@@ -26,11 +29,43 @@ constexpr const char* needs_wait = "replicas= needs WAIT, and PUBLISH to the cha
 
 }  // namespace
 
+// Unless the answer covers the replies, the connection of its own asks again, and explains.
+class replica_wait::question_behind final : public question {
+ public:
+  explicit question_behind(replica_wait& w) noexcept : home_(w) {}
+  void ask_over(connection& commands, time_point now) {
+    is_refused_ = false;
+    awaited_ = home_.append_question(commands.out(), shared_wait_limit);
+    commands.ask(*this, awaited_, now);
+  }
+
+ private:
+  void on_early(const value& v, const reply_context& c) override {
+    is_refused_ = is_refused_ || v.is(value::kind::error);
+    if (--awaited_ > 0) {  // the last but one is that of WAIT
+      is_confirmed_ = home_.is_enough(v.integer());
+      return;
+    }
+    if (!is_confirmed_ || is_refused_) {
+      home_.ask_behind_again_ = c.now + pause_behind;
+      return home_.ask_at_once(c.now);
+    }
+    if (home_.asker_.still_reigns(v.text(), c)) home_.asker_.on_commands_covered(c.now, c.events);
+  }
+
+  replica_wait& home_;
+  std::uint32_t awaited_ = 0;
+  bool is_confirmed_ = false, is_refused_ = false;
+};
+
 replica_wait::replica_wait(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& s)
     : side_connection_owner(r),
       endpoint_(e),
       asker_(a),
-      line_(*this, endpoint_, lane::replicas, s) {}
+      line_(*this, endpoint_, lane::replicas, s),
+      behind_(std::make_unique<question_behind>(*this)) {}
+
+replica_wait::~replica_wait() = default;
 
 bool replica_wait::may_open(connection&, time_point) { return asker_.has_commands_server(); }
 
@@ -64,17 +99,28 @@ void replica_wait::ask(time_point now) {
   if (!line_.is_ready()) return line_.open(now);
   is_asking_ = true;
   ask_again_ = base::never;
-  asker_.on_asked(now);
-  std::string& out = line_.out();
-  std::uint32_t replies = 1;
-  if (!planted(mutant::idle_wait_believed)) {
-    append_command(out, "PUBLISH", waiting_channel, "0");
-    ++replies;
-  }
-  append_command(out, "WAIT", static_cast<std::int64_t>(count_), in_ms(endpoint_.op_timeout / 8));
-  line_.expect(count_reply_, replies, now, attended::in_background);
-  append_command(out, "INFO", "replication");
+  asker_.on_asked();
+  const std::uint32_t replies = append_question(line_.out(), endpoint_.op_timeout / 8);
+  line_.expect(count_reply_, replies - 1, now, attended::in_background);
   line_.expect(history_reply_, 1, now, attended::in_background);
+}
+
+// How many replies answer it.
+std::uint32_t replica_wait::append_question(std::string& out, duration wait_limit) const {
+  const bool is_idle = planted(mutant::idle_wait_believed);
+  if (!is_idle) append_command(out, "PUBLISH", waiting_channel, "0");
+  append_command(out, "WAIT", static_cast<std::int64_t>(count_), in_ms(wait_limit));
+  append_command(out, "INFO", "replication");
+  return is_idle ? 2 : 3;
+}
+
+void replica_wait::ask_behind(connection& commands, time_point now) {
+  if (is_answered() && now >= ask_behind_again_) behind_->ask_over(commands, now);
+}
+
+bool replica_wait::is_enough(std::int64_t confirmed_by) const noexcept {
+  return confirmed_by >= static_cast<std::int64_t>(count_) ||
+         planted(mutant::lacking_replicas_ignored);
 }
 
 void replica_wait::ask_at_once(time_point now) {
@@ -111,8 +157,7 @@ void replica_wait::on_told_history(const value& v, const reply_context& c) {
   if (!asker_.still_reigns(v.text(), c))
     return line_.end({errc::unavailable, reigns_anew}, c.now, c.events);
   is_answered_ = true;
-  if (confirmed_by_ >= static_cast<std::int64_t>(count_) ||
-      planted(mutant::lacking_replicas_ignored)) {
+  if (is_enough(confirmed_by_)) {
     asker_.on_covered(c.now, c.events);
     if (asker_.has_held()) ask_at_once(c.now);
     return;

@@ -4,6 +4,11 @@
 // was received before. On a connection that was idle it would cover nothing; after a command that
 // replicas do not get it covers nothing either in Valkey, while in Redis any command will do.
 //
+// While no other request is under way, the question also follows the requests at once, in the same
+// write, and waits there for a moment: it blocks their connection. A grant without competitors so
+// needs no round trip of its own to be confirmed. Where that does not suffice, it is asked again
+// over the connection of its own.
+//
 // INFO comes after WAIT. A server that was a replica meanwhile, and is the master again, has other
 // data and a new replication id: its replicas confirm nothing that it answered before.
 //
@@ -30,8 +35,9 @@ class replica_wait final : private side_connection_owner {
     // Whether that server has been the master since then, by its INFO replication.
     virtual bool still_reigns(std::string_view replication, const reply_context&) = 0;
     virtual bool has_held() const noexcept = 0;  // replies that nothing has covered yet
-    virtual void on_asked(time_point now) = 0;   // about all that is held now
+    virtual void on_asked() = 0;                 // about all that is held now
     virtual void on_covered(time_point now, base::event_queue&) = 0;
+    virtual void on_commands_covered(time_point now, base::event_queue&) = 0;  // before the answer
     virtual void on_lacking(std::string why, time_point now) = 0;
     virtual void on_demoted(time_point now, base::event_queue&) = 0;  // the server
 
@@ -40,6 +46,7 @@ class replica_wait final : private side_connection_owner {
   };
 
   replica_wait(io::client_reactor&, const endpoint&, asker&, subscriptions&);
+  ~replica_wait();
 
   // All with the reactor's mutex held.
   void open(time_point now);  // once commands have a server
@@ -47,6 +54,8 @@ class replica_wait final : private side_connection_owner {
   // a flush of that would need the mutex again.
   void ask_at_once(time_point now);
   void ask_by_alarm(time_point now);
+  // Behind requests that are written to `commands`, which was idle before.
+  void ask_behind(connection& commands, time_point now);
   void on_alarm(time_point now, base::event_queue&);
   void write(std::unique_lock<std::mutex>& lock) noexcept {
     write_out(line_, lock, [](auto&) {});
@@ -66,7 +75,11 @@ class replica_wait final : private side_connection_owner {
   void on_down(connection&, const base::failure&, loss, time_point, base::event_queue&) override;
   std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
 
+  class question_behind;
+
   void ask(time_point now);
+  std::uint32_t append_question(std::string& out, duration wait_limit) const;
+  bool is_enough(std::int64_t confirmed_by) const noexcept;
   void on_counted(const value&, const reply_context&);
   void on_told_history(const value&, const reply_context&);
   void on_refused(std::string_view error, const char* needed, const reply_context&);
@@ -82,6 +95,8 @@ class replica_wait final : private side_connection_owner {
   std::int64_t confirmed_by_ = 0;  // at the last WAIT
   bool is_asking_ = false, is_answered_ = false;
   time_point ask_again_ = base::never;
+  std::unique_ptr<question_behind> behind_;
+  time_point ask_behind_again_{};  // not before, after one in vain
 };
 
 }  // namespace holdfast::redis

@@ -21,7 +21,7 @@ struct reply_context {
   // now, and what this one says of locks proves nothing.
   bool is_doubted = false;
   bool lanes_agree = true;          // the last connection that was made reached this server
-  base::time_point received = now;  // at the earliest; long before `now` where it was held back
+  base::time_point received = now;  // long before that where it was held back
 
   // The rest of a lease that the reply reports, less the time for which the reply was held back.
   base::duration left_of(base::duration rest) const noexcept {
@@ -66,6 +66,22 @@ class reply_handler {
 
  protected:
   ~reply_handler() = default;
+};
+
+// Asks about replies that are held back, right behind them: it sees what answers it before they
+// count. Called with the reactor's mutex held; where nothing is held back before it, not at all.
+class question : public reply_handler {
+ public:
+  // Of several values that answer it, each one. With the last, replies before it may be released.
+  virtual void on_early(const value&, const reply_context&) = 0;
+
+ protected:
+  ~question() = default;
+
+ private:
+  void on_reply(const value&, const reply_context&) final {}
+  void on_cut(const reply_context&) final {}
+  bool counts_at_once() const noexcept final { return true; }
 };
 
 // Passes replies to functions; without one it discards them. It outlives its requests.

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace holdfast::redis {
 
@@ -176,7 +177,8 @@ bool value::is_error(std::string_view code) const noexcept {
   return is(kind::error) && text().substr(0, text().find(' ')) == code;
 }
 
-reply_reader::reply_reader() : tree_(std::make_unique<value::tree>()) {
+reply_reader::reply_reader()
+    : current_{std::make_unique<value::tree>()}, unread_{std::make_unique<value::tree>()} {
   static redisReplyObjectFunctions functions = [] {
     redisReplyObjectFunctions f{};
     f.createString = reply_builder::text;
@@ -192,7 +194,6 @@ reply_reader::reply_reader() : tree_(std::make_unique<value::tree>()) {
   }();
   reader_ = redisReaderCreateWithFunctions(&functions);
   if (!reader_) throw std::bad_alloc();
-  reader_->privdata = tree_.get();
 }
 
 reply_reader::~reply_reader() { redisReaderFree(reader_); }
@@ -210,23 +211,47 @@ bool reply_reader::feed(std::span<const std::byte> bytes) {
   return fault_.empty();
 }
 
-std::uint64_t reply_reader::position() const noexcept {
+std::uint64_t reply_reader::read_up_to() const noexcept {
   return fed_ - (reader_->len - reader_->pos);
 }
 
 bool reply_reader::read() {
   if (!fault_.empty()) return false;
+  value::tree& to = *unread_.nodes;
   if (!reader_->reply && reader_->ridx == -1) {  // no reply is half read
-    tree_->nodes.clear();
-    tree_->texts.clear();
-    tree_->has_errors = false;
+    to.nodes.clear();
+    to.texts.clear();
+    to.has_errors = false;
   }
+  reader_->privdata = &to;
   void* whole = nullptr;
   if (redisReaderGetReply(reader_, &whole) != REDIS_OK) {
     fault_ = reader_->err == REDIS_ERR_OOM ? "a reply exceeds the size limit" : reader_->errstr;
     return false;
   }
-  return whole != nullptr;
+  if (!whole) return false;
+  unread_.end = read_up_to();
+  ++replies_;
+  return true;
+}
+
+bool reply_reader::next() {
+  if (ahead_.empty()) {
+    if (!read()) return false;
+    std::swap(current_, unread_);
+    return true;
+  }
+  unused_.push_back(std::exchange(current_, std::move(ahead_.front())));
+  ahead_.erase(ahead_.begin());
+  return true;
+}
+
+bool reply_reader::read_ahead() {
+  if (!read()) return false;
+  if (unused_.empty()) unused_.push_back({std::make_unique<value::tree>()});
+  ahead_.push_back(std::exchange(unread_, std::move(unused_.back())));
+  unused_.pop_back();
+  return true;
 }
 
 }  // namespace holdfast::redis

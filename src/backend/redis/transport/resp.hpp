@@ -83,15 +83,24 @@ class reply_reader {
   // whether the reader still works.
   template <class Take>
   bool for_each(Take take) {
-    while (is_kept_ || read()) {
-      is_kept_ = !take(value(*tree_, 0));
+    while (is_kept_ || next()) {
+      is_kept_ = !take(value(*current_.nodes, 0));
       if (is_kept_) return true;
     }
     return fault_.empty();
   }
-  bool is_kept() const noexcept { return is_kept_; }   // a reply that was not taken
-  std::uint64_t fed() const noexcept { return fed_; }  // bytes
-  std::uint64_t position() const noexcept;             // of these, behind the current reply
+  // Shows replies behind one that was not taken, until there is none or look(value) is false. Each
+  // is shown once, and for_each() passes it on all the same.
+  template <class Look>
+  void look_ahead(Look look) {
+    while (is_kept_ && read_ahead())
+      if (!look(value(*ahead_.back().nodes, 0))) return;
+  }
+  bool is_kept() const noexcept { return is_kept_; }                // a reply that was not taken
+  std::uint64_t fed() const noexcept { return fed_; }               // bytes
+  std::uint64_t position() const noexcept { return current_.end; }  // behind the current reply
+  std::uint64_t read_up_to() const noexcept;                   // behind the last one that was read
+  std::uint64_t replies() const noexcept { return replies_; }  // that were read
   const std::string& fault() const noexcept { return fault_; }
 
   static constexpr std::size_t bytes_max = 1 << 20;  // in one reply
@@ -99,12 +108,20 @@ class reply_reader {
   static constexpr int depth_max = 7;
 
  private:
-  bool read();
+  struct reply {
+    std::unique_ptr<value::tree> nodes;
+    std::uint64_t end = 0;  // its last byte's place among those that were fed
+  };
+  bool next();
+  bool read();  // into unread_
+  bool read_ahead();
 
   redisReader* reader_;
-  std::unique_ptr<value::tree> tree_;
+  reply current_, unread_;     // the latter perhaps in part
+  std::vector<reply> ahead_;   // that follow the current one
+  std::vector<reply> unused_;  // keep their room
   std::string fault_;
-  std::uint64_t fed_ = 0;
+  std::uint64_t fed_ = 0, replies_ = 0;
   bool is_kept_ = false;
 };
 

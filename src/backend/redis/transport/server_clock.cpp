@@ -5,9 +5,9 @@
 
 namespace holdfast::redis {
 
-void server_clock::note(time_point sent, server_time at, time_point now) noexcept {
+void server_clock::note(time_point sent, server_time at, time_point received) noexcept {
   if (at == server_time::zero() || sent < sent_) return;
-  const duration trip = now - sent;
+  const duration trip = received - sent;
   round_trip_ = round_trip_ == duration::zero() ? trip : (round_trip_ * 7 + trip) / 8;
   sent_ = sent;
   at_ = at;

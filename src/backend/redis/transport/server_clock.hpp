@@ -12,7 +12,7 @@ namespace holdfast::redis {
 class server_clock {
  public:
   // Zero for `at`: the answer had no time in it.
-  void note(time_point sent, server_time at, time_point now) noexcept;
+  void note(time_point sent, server_time at, time_point received) noexcept;
   bool is_fresh(time_point now, duration age_max) const noexcept;
   // Our time of a moment of the server, or nothing: no sample is known, or the server's clock was
   // set back since.

@@ -159,10 +159,13 @@ void transport::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) 
 void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcept {
   write_out(c, lock, [this](connection& to) {
     if (!to.is_ready()) return;
+    const bool was_idle = to.is_idle();
     if (to.purpose() != lane::messages) {
       request_writer w(to, scripts_);
       for (request_source* s : sources_) s->write_requests(to.purpose(), w);
     }
+    if (wait_ && &to == &commands_ && was_idle && to.awaits_what_is_held())
+      wait_->ask_behind(to, reactor_.env().now());
     if (next_probe_ == base::never && !to.out().empty()) plan_probe(confirmed_at_);
   });
 }
@@ -230,7 +233,7 @@ void transport::want_sample(duration age_max, time_point now) {
 
 void transport::on_sampled(const value& v, const reply_context& c) {
   is_sampling_ = false;
-  clock_.note(c.sent, read_time(v), c.now);
+  clock_.note(c.sent, read_time(v), c.received);
 }
 
 // A dead connection for messages is found out by the question that it does not answer.

@@ -173,6 +173,7 @@ class transport final : private connection_owner,
   void on_unsubscribed(std::string_view channel, time_point now, base::event_queue&) override;
   bool holds_back(connection&) noexcept override;
   void on_held(connection& c, time_point now) override {
+    if (c.is_asking()) return;
     &c == &renewals_ ? wait_->ask_by_alarm(now) : wait_->ask_at_once(now);
   }
   void on_down(connection&, const base::failure&, loss, time_point now,
@@ -190,8 +191,9 @@ class transport final : private connection_owner,
   bool is_commands_server(const server_identity&) const override;
   bool still_reigns(std::string_view replication, const reply_context&) override;
   bool has_held() const noexcept override;
-  void on_asked(time_point now) override;
+  void on_asked() override;
   void on_covered(time_point now, base::event_queue&) override;
+  void on_commands_covered(time_point now, base::event_queue&) override;
   void on_lacking(std::string why, time_point now) override;
 
   // io::reactor_user

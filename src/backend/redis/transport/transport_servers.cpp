@@ -282,9 +282,9 @@ bool transport::has_held() const noexcept {
   return commands_.has_held() || renewals_.has_held() || !held_messages_.empty();
 }
 
-void transport::on_asked(time_point now) {
-  commands_.mark_received(now);
-  renewals_.mark_received(now);
+void transport::on_asked() {
+  commands_.mark_received();
+  renewals_.mark_received();
   marked_messages_ = held_messages_.size();
 }
 
@@ -299,6 +299,11 @@ void transport::on_covered(time_point now, base::event_queue& events) {
   held_messages_.erase(held_messages_.begin(), end);
   marked_messages_ = 0;
   for (const held_message& m : marked) subscriptions_.on_message(m.channel, m.payload, now, events);
+}
+
+void transport::on_commands_covered(time_point now, event_queue& events) {
+  if (std::exchange(is_lacking_replicas_, false)) note_accepted(now);
+  commands_.release_asked(now, events);
 }
 
 std::string transport::why_silent(const connection& c) const {

@@ -79,7 +79,7 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
   const bool is_complete = v.size() == those.members.size() + 1;
   server_clock& clock = node_.over().clock();
   const time_point jumped_since = clock.jump_since();
-  const duration jump = is_complete ? clock.jump(sent, at, now) : duration::zero();
+  const duration jump = is_complete ? clock.jump(sent, at, context.received) : duration::zero();
   for (std::size_t i = 0; is_complete && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
     claim* const c = node_.claims().at(m.whose);

@@ -246,13 +246,13 @@ void string_batches::answer_one(request& r, const value& v, const reply_context&
   const answer a = r.to == operation::lock_or_queue ? read_lock_or_queue(v, q)
                    : r.to == operation::resolve     ? read_resolve(v, q)
                                                     : read_released(v, q);
-  node_.over().clock().note(m.sent, a.at, c.now);
+  node_.over().clock().note(m.sent, a.at, c.received);
   node_.answer(m.whose, a.to_claim, v.text(), c);
 }
 
 void string_batches::answer_next(const batch_member& m, const value& v, const reply_context& c) {
   const answer a = read_successor(v, reply_to(operation::lock_or_queue, m));
-  node_.over().clock().note(m.sent, a.at, c.now);
+  node_.over().clock().note(m.sent, a.at, c.received);
   node_.answer(m.whose, a.to_claim, v.text(), c);
 }
 

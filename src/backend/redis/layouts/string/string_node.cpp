@@ -347,7 +347,7 @@ void string_node::on_raised(counter& n, const value& v, const reply_context& c) 
   }
   n.raises = 0;
   const std::int64_t floor = v[0].integer();
-  over_.clock().note(c.sent, server_time_of(v[1].integer()), c.now);
+  over_.clock().note(c.sent, server_time_of(v[1].integer()), c.received);
   if (!grant_rules::is_floor_believed(floor, over_.clock())) {
     const std::string error = std::string(counter_ahead) + ' ' + std::string(n.key);
     return fail_needing(n, {errc::refused, explain_reply(error)}, c.now, c.events);

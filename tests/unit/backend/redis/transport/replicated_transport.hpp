@@ -19,10 +19,19 @@ class replicated_transport : public testing::Test {
     net.reply(n, greeting(static_cast<int>(n) + 1, run_id));
   }
   // The first connection has the commands, and the second one asks what the replicas have.
-  void have_both() {
+  void connect_both() {
     open(lane::commands);
     greet(0);
     greet(1);
+    net.received(1);
+    confirm(1);
+    a.take_log();
+  }
+  // A question behind a request was refused: for a second only the second connection asks.
+  void have_both() {
+    connect_both();
+    send();
+    net.reply(0, "+OK\r\n:0\r\n:1\r\n-NOPERM no right to 'info'\r\n");
     net.received(1);
     confirm(1);
     a.take_log();
@@ -45,7 +54,11 @@ class replicated_transport : public testing::Test {
   // Answers the second connection's question: `replicas` of them have confirmed, and the data have
   // this history, which continues the one before.
   void confirm(int replicas, const std::string& history = "h", const std::string& before = "0") {
-    net.reply(1, ":0\r\n:" + std::to_string(replicas) + "\r\n" + replication(history, before));
+    net.reply(1, confirmed_by(replicas, history, before));
+  }
+  static std::string confirmed_by(int replicas, const std::string& history = "h",
+                                  const std::string& before = "0") {
+    return ":0\r\n:" + std::to_string(replicas) + "\r\n" + replication(history, before);
   }
   static constexpr const char* question = "PUBLISH hf:wait 0 | WAIT 1 500 | INFO replication";
   void open(lane what) {
@@ -55,6 +68,17 @@ class replicated_transport : public testing::Test {
   void send() {
     a.to_send = 1;
     reactor.flush();
+  }
+  void send_release() {
+    {
+      const std::lock_guard guard(reactor.mutex());
+      one.submit(released, net.now(), [](request_writer& w) { w.plain("DEL", "a"); });
+    }
+    reactor.flush();
+  }
+  std::string trouble() {
+    const std::lock_guard guard(reactor.mutex());
+    return one.read_status().trouble.text;
   }
   bool is_open() {
     const std::lock_guard guard(reactor.mutex());
@@ -76,6 +100,12 @@ class replicated_transport : public testing::Test {
   const endpoint first = with_a_replica();
   counting_source a;
   transport one{reactor, first, two_scripts};
+  struct : reply_handler {
+    void on_reply(const value&, const reply_context&) override { ++answers; }
+    void on_cut(const reply_context&) override {}
+    bool counts_at_once() const noexcept override { return true; }
+    int answers = 0;
+  } released;
 };
 
 }  // namespace holdfast::redis

@@ -242,6 +242,27 @@ TEST(redis_resp, a_reply_that_is_not_taken_comes_again_before_the_rest) {
   EXPECT_EQ(reader.fed(), 9u);
 }
 
+TEST(redis_resp, replies_behind_one_that_is_not_taken_are_shown_once_and_come_in_their_turn) {
+  reply_reader reader;
+  std::string seen;
+  const auto take = [&](const value& v) { return seen += shown(v) + ' ', true; };
+  const auto look = [&](const value& v) { return seen += '(' + shown(v) + ") ", v.integer() != 3; };
+  reader.look_ahead(look);
+  EXPECT_EQ(seen, "") << "no reply was refused";
+  reader.feed(bytes_of(":1\r\n:2\r\n:"));
+  reader.for_each([](const value&) { return false; });
+  reader.look_ahead(look);
+  reader.feed(bytes_of("3\r\n:4\r\n"));
+  reader.look_ahead(look);
+  EXPECT_EQ(seen, "(2) (3) ");
+  EXPECT_EQ(reader.replies(), 3u);
+  EXPECT_EQ(reader.position(), 4u);
+  EXPECT_EQ(reader.read_up_to(), 12u);
+  EXPECT_TRUE(reader.for_each(take));
+  EXPECT_EQ(seen, "(2) (3) 1 2 3 4 ");
+  EXPECT_EQ(reader.position(), 16u);
+}
+
 // As tests/fuzz/redis_reply.cpp, here without the sanitizers' build of its own.
 TEST(redis_resp, changed_replies_are_read_in_pieces_as_in_one) {
   std::string all;

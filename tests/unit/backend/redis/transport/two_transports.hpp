@@ -20,7 +20,7 @@ class counting_source final : public request_source, public reply_handler {
   void write_requests(lane what, request_writer& to) override {
     for (; to_send > 0; --to_send) {
       to.plain("GET", ++sent);
-      to.expect(*this, 1, over->reactor().env().now());
+      to.expect(*this, replies_each, over->reactor().env().now());
     }
     if (what == lane::renewals && std::exchange(renews, false)) {
       to.plain("GET", ++sent);
@@ -63,6 +63,7 @@ class counting_source final : public request_source, public reply_handler {
 
   transport* over = nullptr;
   int to_send = 0, sent = 0, moves = 0;
+  std::uint32_t replies_each = 1;
   bool calls = false, renews = false, in_use = false;
   time_point tick_at = base::never;
   std::string log;
