@@ -17,6 +17,7 @@ class ring {
   std::size_t size() const noexcept { return size_; }
   T& front() noexcept { return room_[first_]; }
   const T& front() const noexcept { return room_[first_]; }
+  T& operator[](std::size_t i) noexcept { return room_[(first_ + i) & (room_.size() - 1)]; }
   const T& operator[](std::size_t i) const noexcept {
     return room_[(first_ + i) & (room_.size() - 1)];
   }

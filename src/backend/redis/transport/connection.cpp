@@ -53,6 +53,7 @@ void connection::expect(reply_handler& to, std::uint32_t replies, time_point sen
   expected_reply r;
   r.to = &to;
   r.sent = sent;
+  r.first = std::exchange(expected_, expected_ + replies);
   r.replies = replies;
   r.script = script;
   r.is_unattended = by == attended::in_background;
@@ -60,16 +61,15 @@ void connection::expect(reply_handler& to, std::uint32_t replies, time_point sen
   unattended_ += r.is_unattended ? 1 : 0;
 }
 
-void connection::ask(question& to, std::uint32_t replies, time_point sent) {
-  std::uint64_t first = reader_->replies();
-  for (std::size_t i = 0; i < in_flight_.size(); ++i) first += in_flight_[i].replies;
-  question_ = {.to = &to, .sent = sent, .first = first, .end = first + replies};
-  for (std::uint32_t i = 0; i < replies; ++i) expect(to, 1, sent);
+void connection::ask(reply_handler& to, std::uint32_t values, time_point sent) {
+  asked_ = expected_;
+  answered_ = expected_ + values;
+  for (std::uint32_t i = 0; i < values; ++i) expect(to, 1, sent);
 }
 
 bool connection::awaits_what_is_held() const noexcept {
   for (std::size_t i = 0; i < in_flight_.size(); ++i)
-    if (!in_flight_[i].to->counts_at_once()) return true;
+    if (in_flight_[i].to && !in_flight_[i].to->counts_at_once()) return true;
   return false;
 }
 
@@ -82,17 +82,18 @@ void connection::on_open(time_point now, event_queue&) {
 void connection::on_bytes(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   if (state_ < state::greeting) return;
   if (std::exchange(is_silent_, false)) owner_.on_heard(*this, now);
-  if (!has_held()) arrivals_.clear();
   reader_->feed(bytes);
-  arrivals_.push_back({reader_->fed(), now});
   take_replies(now, events);
-  if (is_asking()) look_for_answer(now, events);
-  if (has_held()) owner_.on_held(*this, now);
+  if (has_held()) reader_->look_ahead([&](const value& v) { return take_early(v, now, events); });
+  if (!has_held()) return arrivals_.clear();
+  if (!reader_->fault().empty()) return fail_unreadable(now, events);
+  arrivals_.push_back({reader_->replies(), now});
+  owner_.on_held(*this, now);
 }
 
 void connection::release(std::uint64_t up_to, time_point now, event_queue& events) {
   released_ = std::max(released_, up_to);
-  if (is_ready()) take_replies(now, events);
+  if (has_held()) take_replies(now, events);
 }
 
 void connection::release_marked(time_point now, event_queue& events) {
@@ -100,32 +101,33 @@ void connection::release_marked(time_point now, event_queue& events) {
 }
 
 void connection::release_asked(time_point now, event_queue& events) {
-  release(planted(mutant::answer_covers_what_follows) ? reader_->fed() : question_.place, now,
-          events);
+  release(planted(mutant::answer_covers_what_follows) ? expected_ : asked_, now, events);
 }
 
-time_point connection::received_at() noexcept {
-  while (arrivals_.front().end < reader_->position()) arrivals_.pop_front();
-  return arrivals_.front().at;
+time_point connection::received_at(time_point now) noexcept {
+  while (!arrivals_.empty() && arrivals_.front().values < reader_->passed_on())
+    arrivals_.pop_front();
+  return arrivals_.empty() ? now : arrivals_.front().at;
 }
 
-void connection::look_for_answer(time_point now, event_queue& events) {
-  const auto note_place = [&] {
-    if (reader_->replies() == question_.first) question_.place = reader_->read_up_to();
-  };
-  note_place();
-  reader_->look_ahead([&](const value& v) {
-    note_place();
-    if (reader_->replies() <= question_.first) return true;
-    const bool goes_on = is_asking();
-    question_.to->on_early(v, {now, question_.sent, events});
-    return goes_on;
-  });
-  if (is_ready() && !reader_->fault().empty()) fail_unreadable(now, events);
+// A value behind one that is held back. False: the connection is down after it.
+bool connection::take_early(const value& v, time_point now, event_queue& events) {
+  std::size_t at = 0, end = in_flight_.size();  // the last request that begins before the value
+  while (end - at > 1) {
+    const std::size_t middle = (at + end) / 2;
+    (in_flight_[middle].first < reader_->replies() ? at : end) = middle;
+  }
+  const expected_reply r = in_flight_[at];
+  if (r.first + r.replies < reader_->replies() || !r.to->counts_at_once()) return true;
+  unattended_ -= r.is_unattended ? 1 : 0;
+  in_flight_[at] = {.sent = r.sent, .first = r.first};
+  pass(r, v, {now, r.sent, events, {}, at < doubted_, owner_.lanes_agree()});
+  return state_ != state::down;
 }
 
 bool connection::is_held_back(const expected_reply& r) noexcept {
-  return reader_->position() > released_ && owner_.holds_back(*this) && !r.to->counts_at_once();
+  return reader_->passed_on() > released_ && owner_.holds_back(*this) && r.to &&
+         !r.to->counts_at_once();
 }
 
 void connection::take_replies(time_point now, event_queue& events) {
@@ -182,23 +184,26 @@ void connection::on_last_reply(const value& v, time_point now, event_queue& even
   unattended_ -= r.is_unattended ? 1 : 0;
   const bool is_doubted = doubted_ > 0;
   doubted_ -= is_doubted ? 1 : 0;
-  const reply_context c{now,          r.sent, events, aborted_, is_doubted, owner_.lanes_agree(),
-                        received_at()};
-  if (!v.has_errors() && aborted_.empty()) return r.to->on_reply(v, c);
+  if (!r.to) return;
+  const std::string aborted = std::exchange(aborted_, {});
+  pass(r, v, {now, r.sent, events, aborted, is_doubted, owner_.lanes_agree(), received_at(now)});
+}
+
+void connection::pass(const expected_reply& r, const value& v, const reply_context& c) {
+  if (!v.has_errors() && c.aborted.empty()) return r.to->on_reply(v, c);
   on_error(r, v, c);
 }
 
 // An error, in the reply or before it in a transaction.
 void connection::on_error(const expected_reply& r, const value& v, const reply_context& c) {
   const bool is_missed = planted(mutant::doubt_in_transaction_missed);
-  const bool is_in_doubt = puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(aborted_));
+  const bool is_in_doubt = puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(c.aborted));
   if (is_in_doubt) owner_.on_data_in_doubt();
   const bool is_demoted =
-      is_in_doubt && r.to->needs_master() && (is_of_replica(v) || is_of_replica(aborted_));
-  const auto not_done = not_executed_by(v, aborted_);
+      is_in_doubt && r.to->needs_master() && (is_of_replica(v) || is_of_replica(c.aborted));
+  const auto not_done = not_executed_by(v, c.aborted);
   if (not_done == not_executed::script_missing) owner_.on_script_missing(r.script);
   not_done ? r.to->on_not_executed(*not_done, v, c) : r.to->on_reply(v, c);
-  aborted_.clear();
   if (is_demoted) owner_.on_demoted(c.now, c.events);
 }
 
@@ -224,6 +229,7 @@ void connection::on_introduced(time_point now, event_queue& events) {
 
 void connection::become_ready(time_point now, event_queue& events) {
   state_ = state::ready;
+  expected_ = reader_->replies();
   attempts_ = 0;
   last_failure_ = {};
   owner_.on_ready(*this, now, events);
@@ -244,7 +250,7 @@ void connection::fail(failure why, loss kind, time_point now, event_queue& event
   handshake_.on_lost(was_ready_ || lane_ == lane::messages, now);
   state_ = state::down;
   doubted_ = 0;
-  question_ = {};
+  asked_ = answered_ = 0;
   is_silent_ = false;
   if (stream_) stream_->leave();
   stream_.reset();
@@ -254,7 +260,8 @@ void connection::fail(failure why, loss kind, time_point now, event_queue& event
   base::ring<expected_reply> cut;
   cut.swap(in_flight_);
   unattended_ = 0;
-  for (; !cut.empty(); cut.pop_front()) cut.front().to->on_cut({now, cut.front().sent, events});
+  for (; !cut.empty(); cut.pop_front())
+    if (cut.front().to) cut.front().to->on_cut({now, cut.front().sent, events});
   owner_.on_down(*this, why, kind, now, events);
 }
 

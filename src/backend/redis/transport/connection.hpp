@@ -35,13 +35,14 @@ enum class attended {
 };  // whether a caller who blocks relies on the reply
 
 struct expected_reply {
-  reply_handler* to = nullptr;
+  reply_handler* to = nullptr;  // null: it has passed others
   time_point sent{};
+  std::uint64_t first = 0;    // its number among the values of the connection
   std::uint32_t replies = 1;  // that are still to come; the last one counts
   std::uint16_t script = script_cache::none;
   bool is_unattended = false;
 };
-static_assert(sizeof(expected_reply) == 24);
+static_assert(sizeof(expected_reply) == 32);
 
 class connection;
 
@@ -106,8 +107,8 @@ class connection final : public io::stream_user {
   // In the order of what is written. Of several replies, the last one counts.
   void expect(reply_handler&, std::uint32_t replies, time_point sent,
               attended = attended::by_callers, std::uint16_t script = script_cache::none);
-  // The same, while there is no other question.
-  void ask(question&, std::uint32_t replies, time_point sent);
+  // The same for a question about the replies before it; each value of the answer counts at once.
+  void ask(reply_handler&, std::uint32_t values, time_point sent);
   bool is_idle() const noexcept { return in_flight_.empty(); }
   // Some reply that is awaited does not count at once.
   bool awaits_what_is_held() const noexcept;
@@ -125,13 +126,13 @@ class connection final : public io::stream_user {
   void reject(base::failure, time_point now, base::event_queue&);
   // The same, and another attempt will fail too.
   void refuse(base::failure, time_point now, base::event_queue&);
-  // A reply is held back, and all that follow it; what has come until mark_received() counts after
-  // release_marked().
+  // A reply is held back, and those that follow it and do not count at once; what has come until
+  // mark_received() counts after release_marked().
   bool has_held() const noexcept { return is_ready() && reader_->is_kept(); }
-  void mark_received() noexcept { marked_ = is_ready() ? reader_->fed() : 0; }
+  void mark_received() noexcept { marked_ = is_ready() ? reader_->replies() : 0; }
   void release_marked(time_point now, base::event_queue&);
   // A question is not answered yet; and once it is: what came before the answer counts.
-  bool is_asking() const noexcept { return is_ready() && question_.end > reader_->replies(); }
+  bool is_asking() const noexcept { return is_ready() && answered_ > reader_->replies(); }
   void release_asked(time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
@@ -155,9 +156,9 @@ class connection final : public io::stream_user {
 
  private:
   void take_replies(time_point now, base::event_queue&);
-  void look_for_answer(time_point now, base::event_queue&);
+  bool take_early(const value&, time_point now, base::event_queue&);
   void release(std::uint64_t up_to, time_point now, base::event_queue&);
-  time_point received_at() noexcept;  // of the reply that is handled
+  time_point received_at(time_point now) noexcept;  // the reply that for_each() passes on
   bool is_held_back(const expected_reply&) noexcept;
   void on_handshake_reply(const value&, time_point now, base::event_queue&);
   void become_ready(time_point now, base::event_queue&);
@@ -166,6 +167,7 @@ class connection final : public io::stream_user {
   bool handle(const value&, time_point now, base::event_queue&);
   bool take_push(const value&, time_point now, base::event_queue&);
   void on_last_reply(const value&, time_point now, base::event_queue&);
+  void pass(const expected_reply&, const value&, const reply_context&);
   // What an error says of the data counts before anything that was granted with it.
   void on_error(const expected_reply&, const value&, const reply_context&);
   void on_introduced(time_point now, base::event_queue&);
@@ -181,21 +183,17 @@ class connection final : public io::stream_user {
   std::shared_ptr<io::attached_stream> stream_;
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
-  std::uint64_t marked_ = 0, released_ = 0;  // of the bytes that were received
+  std::uint64_t marked_ = 0, released_ = 0;  // of the values that were received
+  std::uint64_t asked_ = 0, answered_ = 0;   // the last question: the values before and with it
   struct arrival {
-    std::uint64_t end = 0;  // of the bytes that had come by then
+    std::uint64_t values = 0;  // that had come by then
     time_point at{};
   };
   base::ring<arrival> arrivals_;  // of what is not handled yet
   base::ring<expected_reply> in_flight_;
-  struct asked_question {
-    question* to = nullptr;
-    time_point sent{};
-    std::uint64_t first = 0, end = 0;  // of the replies that answer it, by number
-    std::uint64_t place = 0;           // among the bytes that were received
-  } question_;
-  unsigned unattended_ = 0;  // of these
-  time_point began_{};       // to connect
+  std::uint64_t expected_ = 0;  // values, of all requests
+  unsigned unattended_ = 0;     // of these
+  time_point began_{};          // to connect
   time_point retry_at_ = base::never;
   unsigned attempts_ = 0;
   std::size_t doubted_ = 0;  // of those in flight, the first ones

@@ -29,8 +29,9 @@ constexpr const char* needs_wait = "replicas= needs WAIT, and PUBLISH to the cha
 
 }  // namespace
 
-// Unless the answer covers the replies, the connection of its own asks again, and explains.
-class replica_wait::question_behind final : public question {
+// Unless the answer covers the replies, they stay held back, and the connection of its own asks
+// again.
+class replica_wait::question_behind final : public reply_handler {
  public:
   explicit question_behind(replica_wait& w) noexcept : home_(w) {}
   void ask_over(connection& commands, time_point now) {
@@ -40,7 +41,9 @@ class replica_wait::question_behind final : public question {
   }
 
  private:
-  void on_early(const value& v, const reply_context& c) override {
+  bool counts_at_once() const noexcept override { return true; }
+  void on_cut(const reply_context&) override {}
+  void on_reply(const value& v, const reply_context& c) override {
     is_refused_ = is_refused_ || v.is(value::kind::error);
     if (--awaited_ > 0) {  // the last but one is that of WAIT
       is_confirmed_ = home_.is_enough(v.integer());
@@ -48,7 +51,7 @@ class replica_wait::question_behind final : public question {
     }
     if (!is_confirmed_ || is_refused_) {
       home_.ask_behind_again_ = c.now + pause_behind;
-      return home_.ask_at_once(c.now);
+      return;
     }
     if (home_.asker_.still_reigns(v.text(), c)) home_.asker_.on_commands_covered(c.now, c.events);
   }

@@ -46,8 +46,8 @@ struct redirection {
   std::string_view address() const noexcept { return error.substr(error.rfind(' ') + 1); }
 };
 
-// Exactly one of the three is called for each request, in the order of sending, with the reactor's
-// mutex held.
+// Exactly one of the three is called for each request, with the reactor's mutex held: in the order
+// of sending, but what counts at once passes what is held back.
 class reply_handler {
  public:
   virtual void on_reply(const value&, const reply_context&) = 0;
@@ -58,7 +58,8 @@ class reply_handler {
   virtual void on_cut(const reply_context&) = 0;  // whether it was executed is unknown
   // A replica that refuses it is the wrong server; a diagnosis looks at what it finds.
   virtual bool needs_master() const noexcept { return true; }
-  // Whatever the replicas have, under replicas=: it would only cost time if they did not have it.
+  // A single value that counts whatever the replicas have, under replicas=: it would only cost time
+  // if they did not have it.
   virtual bool counts_at_once() const noexcept { return false; }
   // Whether the value is not the last one that answers it. Called on the connection for messages,
   // and only while its reply is the next one.
@@ -66,22 +67,6 @@ class reply_handler {
 
  protected:
   ~reply_handler() = default;
-};
-
-// Asks about replies that are held back, right behind them: it sees what answers it before they
-// count. Called with the reactor's mutex held; where nothing is held back before it, not at all.
-class question : public reply_handler {
- public:
-  // Of several values that answer it, each one. With the last, replies before it may be released.
-  virtual void on_early(const value&, const reply_context&) = 0;
-
- protected:
-  ~question() = default;
-
- private:
-  void on_reply(const value&, const reply_context&) final {}
-  void on_cut(const reply_context&) final {}
-  bool counts_at_once() const noexcept final { return true; }
 };
 
 // Passes replies to functions; without one it discards them. It outlives its requests.

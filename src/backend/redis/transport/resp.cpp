@@ -11,7 +11,8 @@ namespace holdfast::redis {
 
 namespace {
 
-constexpr std::size_t head_max = 24;  // kind, digits, end of line
+constexpr std::size_t head_max = 24;    // kind, digits, end of line
+constexpr std::size_t unused_max = 64;  // replies
 
 // "$12" and its end of line. Where it ends.
 char* write_head(char* at, char kind, std::size_t n) noexcept {
@@ -178,7 +179,7 @@ bool value::is_error(std::string_view code) const noexcept {
 }
 
 reply_reader::reply_reader()
-    : current_{std::make_unique<value::tree>()}, unread_{std::make_unique<value::tree>()} {
+    : current_(std::make_unique<value::tree>()), unread_(std::make_unique<value::tree>()) {
   static redisReplyObjectFunctions functions = [] {
     redisReplyObjectFunctions f{};
     f.createString = reply_builder::text;
@@ -207,17 +208,12 @@ bool reply_reader::feed(std::span<const std::byte> bytes) {
              REDIS_OK) {
     fault_ = reader_->errstr;
   }
-  fed_ += bytes.size();
   return fault_.empty();
-}
-
-std::uint64_t reply_reader::read_up_to() const noexcept {
-  return fed_ - (reader_->len - reader_->pos);
 }
 
 bool reply_reader::read() {
   if (!fault_.empty()) return false;
-  value::tree& to = *unread_.nodes;
+  value::tree& to = *unread_;
   if (!reader_->reply && reader_->ridx == -1) {  // no reply is half read
     to.nodes.clear();
     to.texts.clear();
@@ -229,10 +225,8 @@ bool reply_reader::read() {
     fault_ = reader_->err == REDIS_ERR_OOM ? "a reply exceeds the size limit" : reader_->errstr;
     return false;
   }
-  if (!whole) return false;
-  unread_.end = read_up_to();
-  ++replies_;
-  return true;
+  replies_ += whole ? 1 : 0;
+  return whole != nullptr;
 }
 
 bool reply_reader::next() {
@@ -241,14 +235,15 @@ bool reply_reader::next() {
     std::swap(current_, unread_);
     return true;
   }
-  unused_.push_back(std::exchange(current_, std::move(ahead_.front())));
-  ahead_.erase(ahead_.begin());
+  std::swap(current_, ahead_.front());
+  if (unused_.size() < unused_max) unused_.push_back(std::move(ahead_.front()));
+  ahead_.pop_front();
   return true;
 }
 
 bool reply_reader::read_ahead() {
   if (!read()) return false;
-  if (unused_.empty()) unused_.push_back({std::make_unique<value::tree>()});
+  if (unused_.empty()) unused_.push_back(std::make_unique<value::tree>());
   ahead_.push_back(std::exchange(unread_, std::move(unused_.back())));
   unused_.pop_back();
   return true;

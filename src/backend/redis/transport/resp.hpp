@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -84,7 +85,7 @@ class reply_reader {
   template <class Take>
   bool for_each(Take take) {
     while (is_kept_ || next()) {
-      is_kept_ = !take(value(*current_.nodes, 0));
+      is_kept_ = !take(value(*current_, 0));
       if (is_kept_) return true;
     }
     return fault_.empty();
@@ -94,13 +95,12 @@ class reply_reader {
   template <class Look>
   void look_ahead(Look look) {
     while (is_kept_ && read_ahead())
-      if (!look(value(*ahead_.back().nodes, 0))) return;
+      if (!look(value(*ahead_.back(), 0))) return;
   }
-  bool is_kept() const noexcept { return is_kept_; }                // a reply that was not taken
-  std::uint64_t fed() const noexcept { return fed_; }               // bytes
-  std::uint64_t position() const noexcept { return current_.end; }  // behind the current reply
-  std::uint64_t read_up_to() const noexcept;                   // behind the last one that was read
-  std::uint64_t replies() const noexcept { return replies_; }  // that were read
+  bool is_kept() const noexcept { return is_kept_; }  // a reply that was not taken
+  // That were read, and that for_each() has passed on, with one that was not taken.
+  std::uint64_t replies() const noexcept { return replies_; }
+  std::uint64_t passed_on() const noexcept { return replies_ - ahead_.size(); }
   const std::string& fault() const noexcept { return fault_; }
 
   static constexpr std::size_t bytes_max = 1 << 20;  // in one reply
@@ -108,20 +108,17 @@ class reply_reader {
   static constexpr int depth_max = 7;
 
  private:
-  struct reply {
-    std::unique_ptr<value::tree> nodes;
-    std::uint64_t end = 0;  // its last byte's place among those that were fed
-  };
+  using reply = std::unique_ptr<value::tree>;
   bool next();
   bool read();  // into unread_
   bool read_ahead();
 
   redisReader* reader_;
   reply current_, unread_;     // the latter perhaps in part
-  std::vector<reply> ahead_;   // that follow the current one
+  std::deque<reply> ahead_;    // that follow the current one
   std::vector<reply> unused_;  // keep their room
   std::string fault_;
-  std::uint64_t fed_ = 0, replies_ = 0;
+  std::uint64_t replies_ = 0;
   bool is_kept_ = false;
 };
 

@@ -176,13 +176,41 @@ TEST_F(redis_replica_wait, a_release_counts_at_once) {
   EXPECT_EQ(net.received(1), "") << "nothing has to be confirmed";
 }
 
-TEST_F(redis_replica_wait, a_release_behind_a_grant_waits_with_it) {
+TEST_F(redis_replica_wait, a_release_passes_a_grant_that_is_held_back) {
   have_both();
   get_answer();
   send_release();
   net.reply(0, "+OK\r\n");
-  EXPECT_EQ(released.answers, 0);
+  EXPECT_EQ(released.answers, 1);
+  send();
+  net.reply(0, "+next\r\n");
   confirm(1);
+  EXPECT_EQ(a.take_log(), "=OK ");
+  confirm(1);
+  EXPECT_EQ(a.take_log(), "=next ");
+  EXPECT_EQ(released.answers, 1) << "it was answered once";
+}
+
+TEST_F(redis_replica_wait, a_release_is_answered_while_no_replica_confirms) {
+  have_both();
+  get_answer();
+  for (int n = 1; n <= 100; ++n) {
+    send_release();
+    net.reply(0, "+OK\r\n");
+    EXPECT_EQ(released.answers, n);
+  }
+  net.close(0);
+  EXPECT_EQ(a.take_log(), "cut down ");
+  EXPECT_EQ(released.answers, 100);
+  EXPECT_EQ(released.cuts, 0);
+}
+
+TEST_F(redis_replica_wait, a_server_that_refuses_a_release_behind_a_grant_as_a_replica_is_left) {
+  have_both();
+  get_answer();
+  send_release();
+  net.reply(0, "-READONLY You can't write against a read only replica.\r\n");
+  EXPECT_EQ(a.take_log(), "doubt cut down ");
   EXPECT_EQ(released.answers, 1);
 }
 

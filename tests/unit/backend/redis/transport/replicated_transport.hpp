@@ -102,9 +102,9 @@ class replicated_transport : public testing::Test {
   transport one{reactor, first, two_scripts};
   struct : reply_handler {
     void on_reply(const value&, const reply_context&) override { ++answers; }
-    void on_cut(const reply_context&) override {}
+    void on_cut(const reply_context&) override { ++cuts; }
     bool counts_at_once() const noexcept override { return true; }
-    int answers = 0;
+    int answers = 0, cuts = 0;
   } released;
 };
 
