@@ -4,10 +4,9 @@
 // was received before. On a connection that was idle it would cover nothing; after a command that
 // replicas do not get it covers nothing either in Valkey, while in Redis any command will do.
 //
-// While no other request is under way, the question also follows the requests at once, in the same
-// write, and waits there for a moment: it blocks their connection. A grant without competitors so
-// needs no round trip of its own to be confirmed. Where that does not suffice, it is asked again
-// over the connection of its own.
+// Requests to an idle connection take the question along in the same write, so a grant without
+// competitors needs no further round trip. WAIT is short there, because it blocks the connection.
+// Where it does not suffice, the question is asked again over the connection of its own.
 //
 // INFO comes after WAIT. A server that was a replica meanwhile, and is the master again, has other
 // data and a new replication id: its replicas confirm nothing that it answered before.
