@@ -130,6 +130,7 @@ class election {
   // Returns the leader as the store reports it now; nullopt when there is none. Its value is
   // holder::note, empty where the layout cannot store it. holder::token is 0 where the store does
   // not keep the token. With redis: (layout string) the value may follow the grant by a moment.
+  // With file: the former leader is returned for a moment after the next one's grant.
   //
   // For finding the leader, not for proving it: its term may have ended by the time of the return.
   // Errors and blocking are those of client::holders().
@@ -145,6 +146,7 @@ class election {
   //            change of holders to other clients, so each poll costs what observe() costs, and a
   //            term that is shorter than the interval can be missed. With mysql: (strategy
   //            for-update) each leader looks the same, and only the time without one is seen
+  // A term that has ended is reported again only if the next poll shows it too.
   // While the store is out of reach (errc::unavailable, no_quorum) it is polled on, and on_change
   // is not called: the last report may be out of date.
   // errc::bad_option  interval is out of range, or on_change is empty

@@ -1,7 +1,9 @@
 #include <holdfast/election.hpp>
 
 #include <condition_variable>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
@@ -78,6 +80,8 @@ void election::observe(const observer& on_change, std::stop_token stop,
   if (!on_change)
     base::fail(errc::bad_option, "observe", "on_change is empty", name(), store_.url_text());
   leader last;
+  std::int64_t ended = 0;  // the token of the term before that
+  bool is_doubted = false;
   for (bool is_first = true; !stop.stop_requested(); wait(interval, stop)) {
     leader now;
     try {
@@ -87,6 +91,11 @@ void election::observe(const observer& on_change, std::stop_token stop,
       throw;
     }
     if (!std::exchange(is_first, false) && is_same_term(now, last)) continue;
+    // The record of a lock file follows its grant by a moment, and names the former holder so long.
+    const bool has_ended = now && now->token != 0 && now->token == ended;
+    if (has_ended && !std::exchange(is_doubted, true)) continue;
+    is_doubted = false;
+    if (last) ended = last->token;
     last = std::move(now);
     on_change(last);
   }

@@ -186,6 +186,29 @@ TEST(an_observer, gets_each_change_of_a_store_without_tokens) {
   EXPECT_EQ(seen, (std::vector<std::string>{"nobody", "a", "nobody", "a", "b"}));
 }
 
+// A lock file shows its former holder until the new one has written its record.
+TEST(an_observer, reports_a_term_that_has_ended_only_if_it_is_there_again_at_the_next_poll) {
+  holdfast::testkit::manual_environment env;
+  const auto client = holdfast::cohort_tests::noting_store::open(env);
+  std::stop_source stop;
+  const std::string polls = "a.ab.bc.cc";
+  std::size_t poll = 0;
+  holdfast::cohort_tests::noting_store::of(client).on_holders = [&](auto& to) {
+    std::vector<holdfast::holder> now;
+    if (const char c = polls[poll]; c != '.') {
+      now.emplace_back().owner = c;
+      now.back().token = c - 'a' + 1;
+    }
+    if (++poll == polls.size()) stop.request_stop();
+    to.on_result(std::move(now));
+  };
+  std::string seen;
+  election(client, "office")
+      .observe([&](const auto& leader) { seen += leader ? leader->owner : "."; }, stop.get_token(),
+               10ms);
+  EXPECT_EQ(seen, "a.b.c.c");
+}
+
 TEST(an_observer, polls_on_through_an_outage) {
   holdfast::memory_store store("elections with outages");
   const auto client = holdfast::client::open(store.url() + "?op-timeout=50ms");
