@@ -80,7 +80,7 @@ void election::observe(const observer& on_change, std::stop_token stop,
   if (!on_change)
     base::fail(errc::bad_option, "observe", "on_change is empty", name(), store_.url_text());
   leader last;
-  std::int64_t ended = 0;  // the token of the term before that
+  std::int64_t ended = 0;  // the token of the term before it
   bool is_doubted = false;
   for (bool is_first = true; !stop.stop_requested(); wait(interval, stop)) {
     leader now;
@@ -91,7 +91,8 @@ void election::observe(const observer& on_change, std::stop_token stop,
       throw;
     }
     if (!std::exchange(is_first, false) && is_same_term(now, last)) continue;
-    // The record of a lock file follows its grant by a moment, and names the former holder so long.
+    // The record of a lock file follows the grant by a moment, and names the former holder until
+    // then.
     const bool has_ended = now && now->token != 0 && now->token == ended;
     if (has_ended && !std::exchange(is_doubted, true)) continue;
     is_doubted = false;

@@ -30,7 +30,7 @@ void connection::open(time_point now) {
   is_passing_ = false;
   began_ = now;
   reader_ = std::make_unique<reply_reader>();
-  marked_ = released_ = 0;
+  marked_ = released_ = asked_ = answered_ = 0;
   arrivals_.clear();
   aborted_.clear();
   stream_ = owner_.connect(*this, last_failure_);
@@ -69,7 +69,7 @@ void connection::ask(reply_handler& to, std::uint32_t values, time_point sent) {
 
 bool connection::awaits_what_is_held() const noexcept {
   for (std::size_t i = 0; i < in_flight_.size(); ++i)
-    if (in_flight_[i].to && !in_flight_[i].to->counts_at_once()) return true;
+    if (!in_flight_[i].to->counts_at_once()) return true;
   return false;
 }
 
@@ -250,7 +250,6 @@ void connection::fail(failure why, loss kind, time_point now, event_queue& event
   handshake_.on_lost(was_ready_ || lane_ == lane::messages, now);
   state_ = state::down;
   doubted_ = 0;
-  asked_ = answered_ = 0;
   is_silent_ = false;
   if (stream_) stream_->leave();
   stream_.reset();

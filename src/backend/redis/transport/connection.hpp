@@ -77,7 +77,7 @@ class connection_owner {  // called with the reactor's mutex held
                        base::event_queue&) = 0;
   virtual void on_silent(connection&, time_point now) = 0;  // much is awaited, nothing comes
   virtual void on_heard(connection&, time_point now) = 0;   // it is not silent any more
-  // Whether replies that do not count at once have to wait for release_marked().
+  // Whether replies that do not count at once have to wait until they are released.
   virtual bool holds_back(connection&) noexcept { return false; }
   virtual void on_held(connection&, time_point) {}
   virtual std::string why_silent(const connection&) const { return "the server does not answer"; }
@@ -110,7 +110,7 @@ class connection final : public io::stream_user {
   // The same for a question about the replies before it; each value of the answer counts at once.
   void ask(reply_handler&, std::uint32_t values, time_point sent);
   bool is_idle() const noexcept { return in_flight_.empty(); }
-  // Some reply that is awaited does not count at once.
+  // Some reply to what was written since it was idle does not count at once.
   bool awaits_what_is_held() const noexcept;
   void on_alarm(time_point now, base::event_queue&);
   void retry_now(time_point by);  // the pause before the next connection ends then at the latest

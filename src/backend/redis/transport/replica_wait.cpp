@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::string_view waiting_channel = "hf:wait";  // nobody listens to it
-// Other requests of the client wait for as long.
+// Meanwhile the other requests of the client wait.
 constexpr duration shared_wait_limit = 2ms;
 constexpr duration pause_behind = 1s;  // after a question in vain
 constexpr duration pause = 100ms;      // after an answer that came at once and did not suffice
