@@ -282,6 +282,59 @@ static std::string a_try_waits_for_the_release() {
   return overtakes ? "a client's own release keeps it from the lock" : "";
 }
 
+// Two locks whose statements wait for the only connection while it is busy with "job".
+struct sharing_locks {
+  explicit sharing_locks(const char* one = "a", const char* other = "b") {
+    t.open();
+    t.acquire();
+    for (const char* name : {one, other}) {
+      sinks.push_back(std::make_unique<told>());
+      claims.push_back(t.s->open(name, *sinks.back()));
+      claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+    }
+    t.reply(0, granted_row(1));
+  }
+  static my::settings with_one_connection() {
+    my::settings out = server_fixture::settings_of("row");
+    out.connections = 1;
+    return out;
+  }
+  std::string words() const { return sinks[0]->words + sinks[1]->words; }
+
+  server_fixture t{with_one_connection()};
+  std::vector<std::unique_ptr<told>> sinks;
+  std::vector<std::unique_ptr<seam::claim>> claims;
+};
+
+static std::string a_failed_commit_grants_nothing() {
+  sharing_locks both;
+  both.t.reply(0, failed({granted_row(2), granted_row(3)}, 1114));
+  return both.words().empty() ? "" : "two locks are granted that the server has rolled back";
+}
+
+static std::string a_release_in_a_failed_commit_may_have_taken_effect() {
+  sharing_locks both;
+  both.t.reply(0, committed({granted_row(2), granted_row(3)}));
+  both.t.lock->release(nullptr);
+  for (const auto& sink : both.sinks) sink->words.clear();
+  for (const auto& c : both.claims) c->release(nullptr);
+  both.t.reply(0, granted_row(1));
+  both.t.reply(0, failed({granted_row(1), granted_row(1)}, 1114));
+  both.t.reply(0, {});                              // ROLLBACK
+  for (int i = 0; i < 2; ++i) both.t.reply(0, {});  // no row of that owner
+  return both.words() == "ended ended " ? "" : "a lock that was released is reported lost";
+}
+
+static std::string two_clients_lock_rows_in_one_order() {
+  const auto text = my::bound("?", {std::string_view("a")});
+  std::size_t at[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    sharing_locks both(i == 0 ? "a" : "b", i == 0 ? "b" : "a");
+    at[i] = both.t.statement(0).find(text);
+  }
+  return at[0] == at[1] ? "" : "two clients wait for each other's rows";
+}
+
 static std::string a_writer_respects_readers() {
   const std::string text = my::row::statements("t").try_lock({.name = "n", .owner = "o"}, 0).text();
   return text.find("has_members=0") != text.npos ? "" : "a writer enters beside readers";
@@ -398,6 +451,9 @@ constexpr scenario all_of_mysql[] = {
     {mutant::mysql_identity_ignored, "mysql", another_server_proves_no_death},
     {mutant::overdue_statement_awaited, "mysql", an_overdue_statement_is_cut},
     {mutant::row_taken_unexpired, "mysql", a_row_is_taken_once_it_has_expired},
+    {mutant::shared_error_ignored, "mysql", a_failed_commit_grants_nothing},
+    {mutant::commit_doubt_ignored, "mysql", a_release_in_a_failed_commit_may_have_taken_effect},
+    {mutant::shared_rows_unsorted, "mysql", two_clients_lock_rows_in_one_order},
     {mutant::row_members_ignored, "mysql", a_writer_respects_readers},
     {mutant::row_permits_not_counted, "mysql", a_semaphore_has_a_size},
     {mutant::late_renewal_shortens, "mysql", a_renewal_shortens_no_lease},

@@ -3,7 +3,7 @@
 //
 //   from    | content
 //   --------+------------------------------------------------------
-//   client  | first the name of its user, then statements
+//   client  | first the name of its user, then statements: several in one frame are a line each
 //   server  | first the id of the connection, then a reply to each
 #pragma once
 #include <optional>

@@ -39,8 +39,9 @@ std::string mysql_store::url(int client) const {
   const std::string hosts =
       roles_ ? mysql_roles::host_of(0) + ',' + mysql_roles::host_of(1) : "server";
   return "mysql://" + name_of_client(client) + '@' + hosts + "/test?tls=0&" +
-         std::string(strategy_.options) + "&connections=16&idle-timeout=" +
-         std::to_string(strategy_.is_of_connections() ? idle.count() : 30) + "s&";
+         std::string(strategy_.options) + "&connections=" + std::to_string(strategy_.connections) +
+         "&idle-timeout=" + std::to_string(strategy_.is_of_connections() ? idle.count() : 30) +
+         "s&";
 }
 
 std::span<const seam::scheme> mysql_store::schemes() const {

@@ -79,6 +79,16 @@ bool has_locks_of(const played_strategy& s, kind k) noexcept {
   return (s.can.modes & seam::bit_of(mode)) != 0;
 }
 
+// Statements for several locks of a client wait for its only connection. A transaction would have it
+// for many round trips.
+void draw_sharing(plan& p, dice& d) {
+  p.locks_are = kind::mutex;
+  p.permits = 0;
+  p.several = false;
+  p.users = d.between(2, 5);
+  p.locks = d.between(2, 4);
+}
+
 // With dice of its own: what is drawn for every store stays as it is.
 plan on_mariadb(plan p, const played_strategy& s) {
   dice d(p.seed ^ 0x6d617269616462);
@@ -90,6 +100,7 @@ plan on_mariadb(plan p, const played_strategy& s) {
     p.permits = 0;
   }
   if (s.is_of_connections()) draw_connections(p, d);
+  if (s.connections == 1) draw_sharing(p, d);
   if (s.leaves_expired && d.chance(0.3)) p.prunings = d.between(1, 4);
   std::erase_if(p.faults, [&](const fault& f) {
     // Readers are broken together, by the number that they share. The creation of a row is repeated

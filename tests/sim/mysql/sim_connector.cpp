@@ -92,8 +92,18 @@ bool sim_connection::begin(const base::address& to, base::driven_by by, base::fa
   return stream_ != nullptr;
 }
 
+// No value of a statement has a semicolon: texts are hexadecimal there.
 void sim_connection::execute(mysql::sql_statement statement) {
-  if (stream_) stream_->write(frame_of(readable(statement.text())));
+  std::string text = statement.text();
+  awaited_ = 1 + static_cast<std::size_t>(std::ranges::count(text, ';'));
+  std::ranges::replace(text, ';', '\n');
+  if (stream_) stream_->write(frame_of(readable(text)));
+}
+
+void sim_connection::on_reply(mysql::sql_reply r, time_point now, event_queue& events) {
+  if (r.is_ok() && --awaited_ > 0) return earlier_.push_back(std::move(r));
+  r.earlier = std::exchange(earlier_, {});
+  events_.on_reply(r, now, events);
 }
 
 void sim_connection::close() {
@@ -115,7 +125,7 @@ void sim_connection::on_bytes(std::span<const std::byte> bytes, time_point now,
       id_ = std::stoull(*content);
       events_.on_open(now, events);
     } else {
-      events_.on_reply(read_reply(*content), now, events);
+      on_reply(read_reply(*content), now, events);
     }
   }
 }

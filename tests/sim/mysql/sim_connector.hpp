@@ -3,6 +3,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend/mysql/transport/endpoint.hpp"
 #include "backend/mysql/transport/sql_connection.hpp"
@@ -53,6 +54,7 @@ class sim_connection final : public mysql::sql_connection, private io::stream_us
   void on_bytes(std::span<const std::byte>, base::time_point, base::event_queue&) override;
   void on_closed(base::failure, base::time_point, base::event_queue&) override;
 
+  void on_reply(mysql::sql_reply, base::time_point, base::event_queue&);
   void leave() noexcept;
 
   sim_connector& home_;
@@ -60,6 +62,8 @@ class sim_connection final : public mysql::sql_connection, private io::stream_us
   std::list<sim_connection*>::iterator place_;
   std::shared_ptr<io::attached_stream> stream_;
   frame_reader reader_;
+  std::size_t awaited_ = 0;  // replies
+  std::vector<mysql::sql_reply> earlier_;
   std::uint64_t id_ = 0;  // 0: not open yet
   base::time_point due_;  // of the server's greeting
   base::failure end_;     // that on_closed() reports soon; code {}: none

@@ -54,6 +54,14 @@ played_strategy rows_of_locks() {
           .owners = {{table, "name"}, {table + std::string(mysql::row::member_suffix), "name"}}};
 }
 
+// Statements wait for the only connection, and share commits.
+played_strategy rows_by_one_connection() {
+  played_strategy out = rows_of_locks();
+  out.name = "row-shared";
+  out.connections = 1;
+  return out;
+}
+
 // Those of ?shape=resource and ?shape=order.
 mysql::insert::columns columns_of_resources() {
   return {.key = "resource",
@@ -122,6 +130,7 @@ played_strategy named_locks_of_server() {
 const std::vector<played_strategy>& all_strategies_played() {
   static const std::vector<played_strategy> all{
       rows_of_locks(),
+      rows_by_one_connection(),
       named_locks_of_server(),
       records_of_locks("insert", "strategy=insert", columns_of_resources()),
       records_of_locks("insert-order", "strategy=insert&shape=order", columns_of_orders()),

@@ -31,6 +31,7 @@ struct played_strategy {
   std::string (*create_row)(std::string_view name) = nullptr;  // of a lock; null: it needs none
   std::vector<owning_table> owners{};                          // of its locks
   bool leaves_expired = false;                                 // rows, which an operator removes
+  int connections = 16;                                        // of a client
 
   // A lock ends with the connection that has it.
   bool is_of_connections() const noexcept { return can.life == seam::lifetime::connection; }

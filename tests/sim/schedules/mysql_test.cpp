@@ -148,7 +148,7 @@ std::string title_of_strategy(const testing::TestParamInfo<const char*>& of) {
 }
 
 const auto all_played_strategies =
-    testing::Values("row", "named", "insert", "insert-order", "for-update");
+    testing::Values("row", "row-shared", "named", "insert", "insert-order", "for-update");
 
 INSTANTIATE_TEST_SUITE_P(played, sim_mysql, all_played_strategies, title_of_strategy);
 INSTANTIATE_TEST_SUITE_P(played, sim_mysql_of_two, all_played_strategies, title_of_strategy);

@@ -32,6 +32,7 @@ int execution::go_on(int ready) noexcept {
   switch (step_) {
     case step::text: return advance(of.mysql_real_query_cont(&failed_, handle_, ready));
     case step::text_rows: return advance(of.mysql_store_result_cont(&result_, handle_, ready));
+    case step::next_text: return advance(of.mysql_next_result_cont(&failed_, handle_, ready));
     case step::preparing: return advance(of.mysql_stmt_prepare_cont(&failed_, prepared, ready));
     case step::values: return advance(of.mysql_stmt_execute_cont(&failed_, prepared, ready));
     case step::rows: return advance(of.mysql_stmt_store_result_cont(&failed_, prepared, ready));
@@ -62,6 +63,7 @@ int execution::begin() noexcept {
       text_ = statement_.text();
       return of.mysql_real_query_start(&failed_, handle_, text_.data(), text_.size());
     case step::text_rows: return of.mysql_store_result_start(&result_, handle_);
+    case step::next_text: return of.mysql_next_result_start(&failed_, handle_);
     case step::preparing:
       return of.mysql_stmt_prepare_start(&failed_, used_->prepared, used_->text.data(),
                                          used_->text.size());
@@ -84,8 +86,9 @@ int execution::advance(int wait) noexcept {
 
 execution::step execution::next_step() {
   switch (step_) {
-    case step::text: return after_text();
-    case step::text_rows: read_text_rows(); break;
+    case step::text:
+    case step::next_text: return after_text();
+    case step::text_rows: return after_text_rows();
     case step::preparing:
       if (!failed_) return step::values;
       return ends_connection(library().mysql_errno(handle_)) ? fail_prepared() : refuse();
@@ -105,7 +108,30 @@ execution::step execution::after_text() {
   if (of.mysql_field_count(handle_) > 0) return step::text_rows;
   reply_.affected = of.mysql_affected_rows(handle_);
   reply_.insert_id = of.mysql_insert_id(handle_);
-  return step::end;
+  return after_result();
+}
+
+execution::step execution::after_text_rows() {
+  const libmariadb_functions& of = library();
+  if (!result_)  // a statement that is killed fails here
+    return fail(of.mysql_errno(handle_), of.mysql_error(handle_));
+  const unsigned count = of.mysql_num_fields(result_);
+  while (const MYSQL_ROW row = of.mysql_fetch_row(result_)) {
+    const unsigned long* const lengths = of.mysql_fetch_lengths(result_);
+    sql_row& out = reply_.rows.emplace_back();
+    for (unsigned i = 0; i < count; ++i)
+      row[i] ? out.emplace_back(std::in_place, row[i], lengths[i]) : out.emplace_back();
+  }
+  of.mysql_free_result(std::exchange(result_, nullptr));
+  return after_result();
+}
+
+execution::step execution::after_result() {
+  if (!library().mysql_more_results(handle_)) return step::end;
+  std::vector<sql_reply> earlier = std::exchange(reply_.earlier, {});
+  earlier.push_back(std::exchange(reply_, {}));
+  reply_.earlier = std::move(earlier);
+  return step::next_text;
 }
 
 execution::step execution::after_values() {
@@ -172,22 +198,6 @@ void execution::bind_columns() {
     binds_[i].is_null = &columns_[i].is_null;
   }
   library().mysql_stmt_bind_result(used_->prepared, binds_.data());
-}
-
-void execution::read_text_rows() {
-  const libmariadb_functions& of = library();
-  if (!result_) {  // a statement that is killed fails here
-    fail(of.mysql_errno(handle_), of.mysql_error(handle_));
-    return;
-  }
-  const unsigned count = of.mysql_num_fields(result_);
-  while (const MYSQL_ROW row = of.mysql_fetch_row(result_)) {
-    const unsigned long* const lengths = of.mysql_fetch_lengths(result_);
-    sql_row& out = reply_.rows.emplace_back();
-    for (unsigned i = 0; i < count; ++i)
-      row[i] ? out.emplace_back(std::in_place, row[i], lengths[i]) : out.emplace_back();
-  }
-  of.mysql_free_result(std::exchange(result_, nullptr));
 }
 
 // The rows are there: nothing is awaited.

@@ -4,8 +4,9 @@
 //
 //   step      | call                    | next
 //   ----------+-------------------------+---------------------------------------------------------
-//   text      | mysql_real_query        | text_rows, or the end: there are none
-//   text_rows | mysql_store_result      | the end
+//   text      | mysql_real_query        | text_rows, or as after those: there are none
+//   text_rows | mysql_store_result      | next_text, or the end: no statement follows in the text
+//   next_text | mysql_next_result       | as text
 //   preparing | mysql_stmt_prepare      | values | text: the server does not prepare it
 //   values    | mysql_stmt_execute      | rows, or the end: there are none
 //             |                         | text: the server no longer has it
@@ -32,7 +33,7 @@ class execution {
   void drop_prepared() noexcept;
 
  private:
-  enum class step : unsigned char { text, text_rows, preparing, values, rows, end };
+  enum class step : unsigned char { text, text_rows, next_text, preparing, values, rows, end };
 
   struct known_statement {
     std::string text;  // with marks
@@ -50,13 +51,14 @@ class execution {
   int advance(int wait) noexcept;
   step next_step();
   step after_text();
+  step after_text_rows();
+  step after_result();
   step after_values();
   step fail(unsigned error, const char* text);
   step fail_prepared();
   step refuse() noexcept;
   void bind_values();
   void bind_columns();
-  void read_text_rows();
   void read_rows();
   std::string text_of(unsigned column);
 

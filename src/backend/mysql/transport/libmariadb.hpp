@@ -17,6 +17,7 @@ inline constexpr const char* plugins_without_tls =
   each(mysql_close) each(mysql_errno) each(mysql_error) each(mysql_fetch_fields) \
   each(mysql_fetch_lengths) each(mysql_fetch_row) each(mysql_field_count) \
   each(mysql_free_result) each(mysql_get_socket) each(mysql_init) each(mysql_insert_id) \
+  each(mysql_more_results) each(mysql_next_result_cont) each(mysql_next_result_start) \
   each(mysql_num_fields) each(mysql_options) each(mysql_optionsv) each(mysql_real_connect) \
   each(mysql_real_connect_cont) each(mysql_real_connect_start) each(mysql_real_query) \
   each(mysql_real_query_cont) each(mysql_real_query_start) each(mysql_server_init) \

@@ -179,7 +179,7 @@ void mariadb_connector::connect_now(connecting& attempt) const {
   int wait = lib->mysql_real_connect_start(&connected, attempt.handle, or_null(to.host),
                                            or_null(where_.user), where_.password.c_str(),
                                            or_null(where_.database), static_cast<unsigned>(to.port),
-                                           or_null(to.path), 0);
+                                           or_null(to.path), CLIENT_MULTI_STATEMENTS);
   bool is_in_time = true;
   while (wait != 0 && (is_in_time = wait_for(attempt, *lib, wait, until)))
     wait = lib->mysql_real_connect_cont(&connected, attempt.handle, wait);

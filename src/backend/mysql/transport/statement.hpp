@@ -32,6 +32,14 @@ class sql_statement {
   sql_statement(std::string text) noexcept : text_(std::move(text)) {}
   sql_statement(std::string text, std::initializer_list<sql_value>);  // as for bound()
 
+  // The key of the only row that it locks. Statements of different rows may share a commit; one
+  // without a key shares none.
+  sql_statement&& of_row(std::string_view key) && {
+    row_ = key;
+    return std::move(*this);
+  }
+  const std::string& row() const noexcept { return row_; }
+
   bool empty() const noexcept { return text_.empty(); }
   const std::string& with_marks() const noexcept { return text_; }  // a ? for each value
   const std::vector<value>& values() const noexcept { return values_; }
@@ -40,6 +48,7 @@ class sql_statement {
  private:
   std::string text_;
   std::vector<value> values_;
+  std::string row_;
 };
 
 // A name of a table or a column that this library puts into its statements: 1 to 64 letters, digits

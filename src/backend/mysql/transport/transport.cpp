@@ -70,9 +70,7 @@ bool transport::has_ready() const noexcept {
 transport::member* transport::free_member(lane l) noexcept {
   if (!primary_) return nullptr;
   auto& all = of(l).members;
-  const auto found = std::ranges::find_if(all, [](const member& m) {
-    return m.connection->is_idle() && !m.is_pinned;
-  });
+  const auto found = std::ranges::find_if(all, &member::is_free);
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -86,7 +84,7 @@ void transport::drop_unwanted(group& g) noexcept {
 
 void transport::submit(lane l, sql_statement statement, statement_handler& h, time_point now,
                        std::size_t order, const std::vector<std::size_t>* orders) {
-  of(l).queue.push_back({&h, nullptr, std::move(statement), order, orders});
+  of(l).queue.push_back({{&h, std::move(statement), order, orders}});
   serve_statements(l, now);
   if (l == lane::renewals) reactor_.request_flush_of_own_loop(true);
 }
@@ -132,13 +130,7 @@ void transport::serve_statements(lane l, time_point now) {
       ++at;
       continue;
     }
-    job next = std::move(g.queue[at]);
-    g.queue.erase(g.queue.begin() + static_cast<std::ptrdiff_t>(at));
-    const time_point due = base::saturating_add(now, where_.op_timeout);
-    m->order = next.order;
-    m->orders = next.orders;
-    m->connection->execute(std::move(next.statement), *next.handler, now, due);
-    reactor_.wake_by(due);
+    start(*m, take_from_queue(g, at, now), now);
     drop_unwanted(g);
   }
   open_more(l, now);
@@ -191,7 +183,7 @@ session* transport::pin(pin_handler& h, time_point now) {
     m->pinned_by = &h;
     return m->connection.get();
   }
-  of(lane::pinned).queue.push_back({nullptr, &h, {}, 0});
+  of(lane::pinned).queue.push_back({{}, &h});
   open_more(lane::pinned, now);
   if (of(lane::pinned).members.size() >= of(lane::pinned).most) reactor_.wake_by(now);
   return nullptr;
@@ -294,7 +286,9 @@ void transport::on_greeted(session& s, time_point now, event_queue& events) {
   serve(s.of(), now, events);
 }
 
+// An overdue renewal may have been all that was noticed of an outage.
 void transport::on_free(session& s, time_point now, event_queue& events) {
+  if (s.of() != lane::renewals) note_up(now);
   member* const m = member_of(s);
   if (!m || m->is_pinned) return;
   m->forget_order();
@@ -394,6 +388,7 @@ void transport::end_overdue(time_point now) {
         next = std::min(next, m.connection->due());
       } else if (!planted(mutant::overdue_statement_awaited)) {
         note_down({errc::unavailable, "the server does not answer"}, now);
+        pause_sharing(now);
         m.connection->give_up({errc::unavailable, "the server does not answer"});
       }
     }

@@ -5,6 +5,9 @@
 //   ------------------------------+---------------------------------------------------------------
 //   a statement is submitted      | a free connection of its lane executes it; else it is queued,
 //                                 | and a connection is opened, up to the bound of the lane
+//   a connection is free          | it executes the first statement of the queue. If no other one
+//                                 | is free, statements of other rows share the commit
+//                                 | (transport_sharing.cpp)
 //   a connection is lost          | the outcome of its statement is unknown; the connection is
 //                                 | killed by its id until the server no longer knows it
 //                                 | (transport_servers.cpp)
@@ -19,6 +22,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +31,7 @@
 #include <vector>
 
 #include "backend/mysql/transport/session.hpp"
+#include "backend/mysql/transport/shared_commit.hpp"
 #include "io/reactor/client_reactor.hpp"
 #include "seam/connection.hpp"
 
@@ -120,6 +125,11 @@ class transport final : private session_host, private io::reactor_user {
   // that they hold.
   void on_demoted(session&, time_point now) override;
 
+  // For those of its shared commits.
+  std::list<shared_commit> take_out(shared_commit&) noexcept;
+  // Before all others: they were not executed, and have waited already.
+  void execute_alone(std::vector<queued_statement>, time_point now);
+
   void tick_by(time_point t) { reactor_.wake_by(t); }
   void retry_by(time_point t);  // the pause before the next attempt to connect ends then
   bool is_final(time_point now) const noexcept override;
@@ -130,14 +140,11 @@ class transport final : private session_host, private io::reactor_user {
 
  private:
   class first_session;
-  struct job {  // a statement, or a claim that wants a connection
-    statement_handler* handler = nullptr;
-    pin_handler* pins = nullptr;
-    sql_statement statement;
-    std::size_t order = 0;
-    const std::vector<std::size_t>* orders = nullptr;
+  struct job : queued_statement {
+    pin_handler* pins = nullptr;  // in place of a statement: a claim that wants a connection
   };
   struct member {
+    bool is_free() const noexcept { return connection->is_idle() && !is_pinned; }
     void forget_order() noexcept {
       order = 0;
       orders = nullptr;
@@ -213,6 +220,9 @@ class transport final : private session_host, private io::reactor_user {
   void drop_unwanted(group&) noexcept;
   static bool may_start(const group&, std::size_t at) noexcept;
   void serve_statements(lane, time_point now);
+  std::vector<queued_statement> take_from_queue(group&, std::size_t at, time_point now);
+  void start(member&, std::vector<queued_statement>, time_point now);
+  void pause_sharing(time_point now) noexcept;
   void serve_pins(time_point now, event_queue&);
   void serve(lane, time_point now, event_queue&);
   void fail_pins(const failure&, bool is_final, time_point now, event_queue&);
@@ -251,6 +261,8 @@ class transport final : private session_host, private io::reactor_user {
   kill_handler kills_by_{*this};
   probe_handler probed_by_{*this};
   std::array<group, 3> groups_;
+  std::list<shared_commit> shared_commits_;
+  time_point shares_from_{};               // statements share commits, from then on
   std::optional<std::size_t> primary_;     // of the endpoint's servers; {}: to be chosen
   time_point choose_until_ = base::never;  // never: no choice is under way
   std::vector<failure> troubles_;          // choosing: why a server is none; by the server

@@ -19,6 +19,8 @@ model_reply one_row(sql_row_seen cells) {
   return out;
 }
 
+constexpr std::string_view short_wait = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
+
 std::string number_text(bool b) { return b ? "1" : "0"; }
 
 bool begins(std::string_view text, std::string_view with) { return text.starts_with(with); }
@@ -59,17 +61,34 @@ std::uint64_t model_mariadb::connect(time_us now) {
 
 void model_mariadb::reply(std::uint64_t id, const model_reply& r, time_us now) {
   session& c = of(id);
-  c.is_busy = false;
   c.waits.reset();
   c.idle_since = now;
-  if (c.has_left) return end(id, false);
-  listener_.on_reply(id, r);
+  if (r.error != 0) c.next.clear();
+  c.is_busy = !c.next.empty();
+  if (c.has_left && !c.is_busy) return end(id, false);
+  if (!c.has_left) listener_.on_reply(id, r);
+  if (is_connected(id) && of(id).is_busy) run_next(id, now);
 }
 
-void model_mariadb::execute(std::uint64_t id, std::string_view statement, time_us now) {
+void model_mariadb::execute(std::uint64_t id, std::string_view statements, time_us now) {
   if (!is_connected(id)) return;
-  of(id).is_busy = true;
-  run(id, std::string(statement), wall_(), now);
+  session& c = of(id);
+  c.is_busy = true;
+  for (std::size_t end = 0; end != statements.npos;) {
+    end = statements.find('\n');
+    c.next.emplace_back(statements.substr(0, end));
+    statements.remove_prefix(end == statements.npos ? 0 : end + 1);
+  }
+  run_next(id, now);
+}
+
+void model_mariadb::run_next(std::uint64_t id, time_us now) {
+  session& c = of(id);
+  std::string statement = std::move(c.next.front());
+  c.next.pop_front();
+  const bool is_short = begins(statement, short_wait);
+  c.row_wait_of_statement = is_short ? us_per_s : c.row_wait;
+  run(id, is_short ? statement.substr(short_wait.size()) : statement, wall_(), now);
 }
 
 void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us began,
@@ -91,7 +110,7 @@ void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us 
   c.waits = wait{.statement = statement,
                  .rows = std::move(rows),
                  .began = began,
-                 .ends = now + (how.most_s ? *how.most_s * us_per_s : c.row_wait),
+                 .ends = now + (how.most_s ? *how.most_s * us_per_s : c.row_wait_of_statement),
                  .is_shared = how.is_shared};
   waiting_.push_back(id);
   if (!is_deadlocked(id)) return;

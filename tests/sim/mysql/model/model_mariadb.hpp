@@ -9,6 +9,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -50,8 +51,9 @@ class model_mariadb {
         row_locks_made_(first_serial(number)) {}
 
   std::uint64_t connect(time_us now);  // an id, from 1; they begin again after a restart
-  // The reply follows, at once or later. Throws unknown_sql.
-  void execute(std::uint64_t connection, std::string_view statement, time_us now);
+  // The reply follows, at once or later. Several statements, a line each: a reply to each, up to the
+  // first error. Throws unknown_sql.
+  void execute(std::uint64_t connection, std::string_view statements, time_us now);
   // A statement that waits is executed all the same, some time.
   void disconnect(std::uint64_t connection);
   void restart();  // killed, and started again; tables are kept, connections are not
@@ -139,7 +141,9 @@ class model_mariadb {
     bool is_in_transaction = false;
     bool has_left = false;  // the client
     bool is_busy = false;
-    time_us row_wait = 50'000'000, idle_timeout = 28'800'000'000, idle_since = 0;
+    std::deque<std::string> next;  // statements of the same text
+    time_us row_wait = 50'000'000, row_wait_of_statement = row_wait, idle_timeout = 28'800'000'000,
+            idle_since = 0;
     std::map<row_key, row_lock> locked;
     bool has_written = false;
     std::optional<sql_tables> snapshot;  // since its first read without a lock
@@ -148,6 +152,7 @@ class model_mariadb {
 
   session& of(std::uint64_t id) { return sessions_.at(id); }
   void reply(std::uint64_t id, const model_reply&, time_us now);
+  void run_next(std::uint64_t id, time_us now);
   void run(std::uint64_t id, const std::string& statement, time_us began, time_us now);
   bool run_session(std::uint64_t id, std::string_view statement, time_us now);
   bool run_named(std::uint64_t id, const std::string& statement, time_us now);

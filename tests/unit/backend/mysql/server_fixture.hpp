@@ -86,6 +86,19 @@ inline sql_reply granted_row(std::uint64_t number) {
   out.insert_id = number;
   return out;
 }
+// The reply to a shared commit: those to its statements, behind that to START TRANSACTION.
+inline sql_reply committed(std::vector<sql_reply> replies) {
+  sql_reply out;
+  out.earlier = std::move(replies);
+  out.earlier.insert(out.earlier.begin(), sql_reply());
+  return out;
+}
+// Behind those, a statement failed.
+inline sql_reply failed(std::vector<sql_reply> replies, unsigned number) {
+  sql_reply out = error(number);
+  out.earlier = committed(std::move(replies)).earlier;
+  return out;
+}
 
 // What a connection reads of itself when it is greeted.
 struct own_row {

@@ -98,7 +98,8 @@ sql_statement statements::take(const lock_request& r) const {
   const std::string text = concat(
       {grant(), set_holder, set_hour, " WHERE name=?", checks_members ? " AND has_members=0" : "",
        checks_expiry ? " AND (expires_at<=" + time_of_server() + " OR owner=?)" : ""});
-  return {text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner}};
+  return sql_statement(text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner})
+      .of_row(r.name);
 }
 
 sql_statement statements::take_locked(const lock_request& r) const {
@@ -196,9 +197,10 @@ sql_statement statements::release(std::string_view name, std::string_view owner,
   const std::string_view compares = planted(mutant::delete_without_owner) ? "" : " AND owner=?";
   if (mode != lock_mode::exclusive)
     return {concat({"DELETE FROM ", members_, " WHERE name=?", compares}), {name, owner}};
-  return {concat({"UPDATE ", table_, " SET owner=x'',expires_at=", released,
-                  ",renewals=LAST_INSERT_ID(renewals) WHERE name=?", compares}),
-          {name, owner}};
+  return sql_statement(concat({"UPDATE ", table_, " SET owner=x'',expires_at=", released,
+                               ",renewals=LAST_INSERT_ID(renewals) WHERE name=?", compares}),
+                       {name, owner})
+      .of_row(name);
 }
 
 std::vector<sql_statement> statements::break_lock(std::string_view name,

@@ -1,0 +1,79 @@
+#include "backend/mysql/transport/shared_commit.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "backend/mysql/transport/error_text.hpp"
+#include "backend/mysql/transport/transport.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::mysql {
+
+using base::mutant;
+using base::planted;
+
+namespace {
+
+// Where another transaction keeps the row of one, the others wait with it: for a second at most.
+// MySQL, which has no such statement, skips the comment.
+constexpr std::string_view short_wait = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
+
+failure doubt_after(const sql_reply& r) {
+  return {errc::unavailable, explain_loss(r.error, r.text).text};
+}
+
+std::string_view row_of(const queued_statement& s) noexcept { return s.statement.row(); }
+
+}  // namespace
+
+// All clients lock rows in this order, so that two of them do not wait for each other.
+shared_commit::shared_commit(transport& t, std::vector<queued_statement> parts)
+    : home_(t), parts_(std::move(parts)) {
+  if (!planted(mutant::shared_rows_unsorted)) std::ranges::sort(parts_, {}, row_of);
+  for (const queued_statement& each : parts_) orders_.push_back(each.order);
+}
+
+std::string shared_commit::text() const {
+  std::string out = "START TRANSACTION;";
+  for (const queued_statement& each : parts_)
+    out.append(short_wait).append(each.statement.text()).append(";");
+  return out.append("COMMIT");
+}
+
+bool shared_commit::has_begun_commit(const sql_reply& r) const noexcept {
+  return r.earlier.size() > parts_.size();
+}
+
+bool shared_commit::is_committed(const sql_reply& r) const noexcept {
+  return (r.is_ok() || planted(mutant::shared_error_ignored)) && has_begun_commit(r);
+}
+
+void shared_commit::on_reply(const sql_reply& r, const reply_context& context) {
+  if (rolls_back_) return on_rolled_back(r, context);
+  if (!is_committed(r)) {
+    rolls_back_ = true;
+    if (has_begun_commit(r) && !planted(mutant::commit_doubt_ignored)) doubt_ = doubt_after(r);
+    return home_.run(context.on, "ROLLBACK", *this, context.now);
+  }
+  const std::list<shared_commit> self = home_.take_out(*this);
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    parts_[i].handler->on_reply(r.earlier[i + 1], context);
+}
+
+void shared_commit::on_rolled_back(const sql_reply& r, const reply_context& context) {
+  if (!r.is_ok()) {
+    doubt_ = doubt_after(r);
+    context.on.give_up(doubt_);
+  }
+  if (doubt_.code) return on_cut(doubt_, context);
+  const std::list<shared_commit> self = home_.take_out(*this);
+  home_.execute_alone(std::move(parts_), context.now);
+}
+
+void shared_commit::on_cut(const failure& why, const reply_context& context) {
+  const std::list<shared_commit> self = home_.take_out(*this);
+  for (const queued_statement& each : parts_) each.handler->on_cut(why, context);
+}
+
+}  // namespace holdfast::mysql
