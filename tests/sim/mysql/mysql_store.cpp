@@ -108,8 +108,10 @@ moment mysql_store::longest_release() const {
 }
 
 // Requests are not told apart. A lock of a connection changes after the request for it, which has
-// no id, and the server shows the connection.
+// no id, and the server shows the connection. Where statements share commits, no user wants several
+// locks at once.
 rule_set mysql_store::unjudged() const {
+  if (strategy_.connections == 1) return {rule::old, rule::group};
   if (!strategy_.is_of_connections()) return {rule::old};
   return {rule::old, rule::owner, rule::shown, rule::broken, rule::spin};
 }

@@ -79,8 +79,8 @@ bool has_locks_of(const played_strategy& s, kind k) noexcept {
   return (s.can.modes & seam::bit_of(mode)) != 0;
 }
 
-// Statements for several locks of a client wait for its only connection. A transaction would have it
-// for many round trips.
+// Statements for several locks of a client wait for its only connection, which a transaction would
+// have for many round trips.
 void draw_sharing(plan& p, dice& d) {
   p.locks_are = kind::mutex;
   p.permits = 0;

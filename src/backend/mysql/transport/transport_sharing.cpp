@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t most_of_commit = 16;
 constexpr std::size_t most_looked_at = 64;  // of a queue that may have thousands
-// What made one fail, or a reply overdue, may still be there, such as another transaction that keeps
-// a row: the statements of other rows do not wait with it again and again.
+// Another transaction that keeps a row makes a shared commit fail, or its reply overdue, and may go
+// on: the statements of other rows do not wait with it again and again.
 constexpr duration pause_after_failure = 10s;
 
 }  // namespace

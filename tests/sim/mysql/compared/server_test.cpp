@@ -13,6 +13,7 @@
 #include "backend/mysql/strategies/named/statements.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
 #include "testkit/servers/mariadb_server.hpp"
+#include "tests/fault/mysql/awaited_connection.hpp"
 #include "tests/sim/mysql/model/model_mariadb.hpp"
 
 namespace holdfast::sim {
@@ -39,8 +40,10 @@ class server_pair : private mariadb_listener {
   }
   std::optional<model_reply> reply_of(std::uint64_t c) {
     const auto found = replies_.find(c);
-    return found == replies_.end() ? std::nullopt : std::optional(found->second);
+    return found == replies_.end() ? std::nullopt : std::optional(found->second.back());
   }
+  // To the last text that it executed.
+  const std::vector<model_reply>& replies_of(std::uint64_t c) { return replies_[c]; }
   void pass(std::int64_t us) { model_.advance(us); }
   void disconnect(std::uint64_t c) {
     model_.disconnect(c);
@@ -53,13 +56,16 @@ class server_pair : private mariadb_listener {
     return out;
   }
 
+  mysql_test::awaited_connection awaited_connection() {
+    return mysql_test::awaited_connection(server_.login());
+  }
   void await_row_wait(const testkit::mariadb_link& l) { server_.wait_until_row_wait(l.id()); }
 
   const mysql::row::statements texts{"locks"};
   const mysql::for_update::statements row_locks{"row_locks", ""};
 
  private:
-  void on_reply(std::uint64_t c, const model_reply& r) override { replies_[c] = r; }
+  void on_reply(std::uint64_t c, const model_reply& r) override { replies_[c].push_back(r); }
   void on_closed(std::uint64_t) override {}
   void create(const std::string& statement) {
     model_.make_table(statement);
@@ -67,7 +73,7 @@ class server_pair : private mariadb_listener {
   }
 
   mariadb_server server_;
-  std::map<std::uint64_t, model_reply> replies_;
+  std::map<std::uint64_t, std::vector<model_reply>> replies_;
   model_mariadb model_{*this, [] { return std::int64_t{1'700'000'000'000'000}; }};
 };
 
@@ -153,6 +159,50 @@ TEST_F(mysql_server_model, a_transaction_whose_wait_would_close_a_cycle_is_a_dea
   EXPECT_EQ(both.reply_of(a)->rows, real_a.receive().rows);
   expect_same_rows(both, a, real_a, "COMMIT");
   expect_same_rows(both, b, real_b, both.texts.look("x").text());
+}
+
+// Of a shared commit: the statements of several rows as one text.
+TEST_F(mysql_server_model, several_statements_are_executed_up_to_the_first_error) {
+  server_pair both;
+  const std::uint64_t a = both.connect(), b = both.connect();
+  testkit::mariadb_link other = both.link();
+  auto real = both.awaited_connection();
+  real.execute("SET time_zone='+00:00', timestamp=1700000000");
+  const auto take = [&](std::string_view name) {
+    return "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ " +
+           both.texts.try_lock({.name = name, .owner = "o", .ttl = 10s}, 0).text();
+  };
+  const std::string text = "START TRANSACTION;" + take("x") + ';' + take("y") + ";COMMIT";
+  const auto expect_same = [&] {
+    const mysql::sql_reply last = real.execute(text);
+    std::vector<mysql::sql_reply> expected = last.earlier;
+    expected.push_back(last);
+    const std::vector<model_reply>& got = both.replies_of(a);
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].error, expected[i].error) << i;
+      EXPECT_EQ(got[i].affected, expected[i].affected) << i;
+      EXPECT_EQ(got[i].insert_id, expected[i].insert_id) << i;
+    }
+  };
+  std::string lines = text;
+  std::ranges::replace(lines, ';', '\n');
+  expect_same_rows(both, b, other, both.texts.create("x").text());
+  both.execute(a, lines);  // there is no row "y"
+  expect_same();
+  expect_same_rows(both, b, other, both.texts.create("y").text());
+  both.execute(a, lines);
+  expect_same();
+  expect_same_rows(both, b, other, "START TRANSACTION");
+  expect_same_rows(both, b, other, both.texts.lock_row("y").text());
+  both.execute(a, lines);
+  both.pass(1'000'001);
+  expect_same();
+  both.execute(a, "ROLLBACK");
+  EXPECT_TRUE(real.execute("ROLLBACK").is_ok());
+  expect_same_rows(both, b, other, "COMMIT");
+  for (const char* name : {"x", "y"})
+    expect_same_rows(both, b, other, both.texts.look(name).text());
 }
 
 TEST_F(mysql_server_model, a_transaction_reads_what_was_there_at_its_first_read) {

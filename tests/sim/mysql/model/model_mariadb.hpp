@@ -51,8 +51,8 @@ class model_mariadb {
         row_locks_made_(first_serial(number)) {}
 
   std::uint64_t connect(time_us now);  // an id, from 1; they begin again after a restart
-  // The reply follows, at once or later. Several statements, a line each: a reply to each, up to the
-  // first error. Throws unknown_sql.
+  // The reply follows, at once or later. Of several statements, a line each, up to the first error
+  // a reply to each. Throws unknown_sql.
   void execute(std::uint64_t connection, std::string_view statements, time_us now);
   // A statement that waits is executed all the same, some time.
   void disconnect(std::uint64_t connection);

@@ -95,6 +95,24 @@ TEST(mysql_transport, an_overdue_statement_ends_with_its_connection) {
   EXPECT_TRUE(t.connections[0]->closes);
 }
 
+// The connection of the commands was not in use, and is not opened anew.
+TEST(mysql_transport, a_reply_ends_an_outage_that_an_overdue_renewal_began) {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.reply(0, granted_row(1));
+  t.lock->renew(30s, 1);
+  t.greet(1);
+  ASSERT_TRUE(t.awaits(1, "UPDATE"));
+  t.pass(op_timeout + 1ms);
+  EXPECT_TRUE(t.connections[1]->closes);
+  EXPECT_TRUE(t.over.is_unavailable());
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(1));
+  EXPECT_FALSE(t.over.is_unavailable());
+  t.close_requested();
+}
+
 // Connections 0 and 1 are to the servers of these numbers.
 TEST(mysql_transport, of_several_servers_the_one_that_takes_writes_is_used) {
   server_fixture t("row", 2);
