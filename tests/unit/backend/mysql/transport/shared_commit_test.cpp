@@ -8,8 +8,6 @@
 namespace holdfast::mysql_unit {
 namespace {
 
-using mysql::sql_reply;
-
 constexpr unsigned lock_wait_timeout = 1205, command_denied = 1142, out_of_room = 1114;
 
 std::size_t count(std::string_view text, std::string_view part) {
