@@ -4,8 +4,8 @@
 //
 //   step      | call                    | next
 //   ----------+-------------------------+---------------------------------------------------------
-//   text      | mysql_real_query        | text_rows, or as after those: there are none
-//   text_rows | mysql_store_result      | next_text, or the end: no statement follows in the text
+//   text      | mysql_real_query        | text_rows; no rows: next_text; nothing follows: the end
+//   text_rows | mysql_store_result      | next_text; nothing follows in the text: the end
 //   next_text | mysql_next_result       | as text
 //   preparing | mysql_stmt_prepare      | values | text: the server does not prepare it
 //   values    | mysql_stmt_execute      | rows, or the end: there are none

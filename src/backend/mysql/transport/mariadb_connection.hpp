@@ -11,8 +11,8 @@
 //              | the connection is lost    | ended   | on_closed
 //   any        | close                     | ended   | on_closed; a statement that runs is cut
 //
-// Each transport takes requests when they are submitted: a connection executes one statement at a
-// time, so there is nothing to batch.
+// A connection executes one text at a time. Statements that wait for a connection may be sent
+// together (transport_sharing.cpp).
 #pragma once
 #include <memory>
 #include <string>

@@ -66,13 +66,13 @@ void session::send(sql_statement statement, time_point now) {
 }
 
 // A renewal does not wait long for a row: others are behind it. Times are those of the server, in
-// UTC. A value that does not fit into its column is an error, and assignments of one statement are
-// made from left to right.
+// UTC. A value that does not fit into its column is an error, assignments of one statement are made
+// from left to right, and a COMMIT begins no other transaction.
 std::string session::settings_statement() const {
   const bool is_pinned = lane_ == lane::pinned;
   std::string out =
       bound("SET SESSION time_zone='+00:00', autocommit=?, sql_mode='STRICT_ALL_TABLES', "
-            "innodb_lock_wait_timeout=?, lock_wait_timeout=?",
+            "completion_type='NO_CHAIN', innodb_lock_wait_timeout=?, lock_wait_timeout=?",
             {std::int64_t{is_pinned ? 0 : 1},
              lane_ == lane::renewals ? 1 : seconds_of(where_.row_wait),
              seconds_of(where_.op_timeout)});

@@ -1,6 +1,7 @@
 #include "backend/mysql/transport/shared_commit.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -15,19 +16,25 @@ using base::planted;
 
 namespace {
 
-// Where another transaction keeps the row of one, the others wait with it: for a second at most.
-// MySQL, which has no such statement, skips the comment.
+// Under READ COMMITTED the server unlocks a row at once that a statement does not change. Another
+// client's lock would otherwise not be renewed until the end of the text.
+constexpr std::string_view beginning[] = {
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    "START TRANSACTION",
+};
+// Limits the wait for a row that another transaction has locked, because the other statements of
+// the text wait too. MySQL has no SET STATEMENT and ignores the comment.
 constexpr std::string_view short_wait = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
 
 failure doubt_after(const sql_reply& r) {
   return {errc::unavailable, explain_loss(r.error, r.text).text};
 }
 
-std::string_view row_of(const queued_statement& s) noexcept { return s.statement.row(); }
+std::string_view row_of(const queued_statement& s) { return s.statement.row(); }
 
 }  // namespace
 
-// All clients lock rows in this order, so that two of them do not wait for each other.
+// All clients lock rows in this order, which prevents deadlocks.
 shared_commit::shared_commit(transport& t, std::vector<queued_statement> parts)
     : home_(t), parts_(std::move(parts)) {
   if (!planted(mutant::shared_rows_unsorted)) std::ranges::sort(parts_, {}, row_of);
@@ -35,20 +42,22 @@ shared_commit::shared_commit(transport& t, std::vector<queued_statement> parts)
 }
 
 std::string shared_commit::text() const {
-  std::string out = "START TRANSACTION;";
+  std::string out;
+  for (const std::string_view each : beginning) out.append(each).append(";");
   for (const queued_statement& each : parts_)
     out.append(short_wait).append(each.statement.text()).append(";");
   return out.append("COMMIT");
 }
 
 bool shared_commit::has_begun_commit(const sql_reply& r) const noexcept {
-  return r.earlier.size() > parts_.size();
+  return r.earlier.size() >= std::size(beginning) + parts_.size();
 }
 
 bool shared_commit::is_committed(const sql_reply& r) const noexcept {
   return (r.is_ok() || planted(mutant::shared_error_ignored)) && has_begun_commit(r);
 }
 
+// Until COMMIT is executed, no reply of the text counts.
 void shared_commit::on_reply(const sql_reply& r, const reply_context& context) {
   if (rolls_back_) return on_rolled_back(r, context);
   if (!is_committed(r)) {
@@ -58,7 +67,7 @@ void shared_commit::on_reply(const sql_reply& r, const reply_context& context) {
   }
   const std::list<shared_commit> self = home_.take_out(*this);
   for (std::size_t i = 0; i < parts_.size(); ++i)
-    parts_[i].handler->on_reply(r.earlier[i + 1], context);
+    parts_[i].handler->on_reply(r.earlier[std::size(beginning) + i], context);
 }
 
 void shared_commit::on_rolled_back(const sql_reply& r, const reply_context& context) {
@@ -72,6 +81,7 @@ void shared_commit::on_rolled_back(const sql_reply& r, const reply_context& cont
 }
 
 void shared_commit::on_cut(const failure& why, const reply_context& context) {
+  home_.pause_sharing(context.now);
   const std::list<shared_commit> self = home_.take_out(*this);
   for (const queued_statement& each : parts_) each.handler->on_cut(why, context);
 }

@@ -1,16 +1,17 @@
-// Statements of several locks in one transaction. They waited for a connection, and a commit costs
-// the server more than the statements before it. They are sent as one text, so that the rows stay
-// locked for no message of the client.
+// Executes statements for several rows in one transaction, because a commit costs the server more
+// than the statements. They are sent as one text, so the server does not wait for the client
+// between them.
 //
 //   reply                           | effects
 //   --------------------------------+-------------------------------------------------------------
 //   all are executed and committed  | each handler gets its own reply
 //   one failed                      | ROLLBACK: none was executed
 //   COMMIT failed                   | ROLLBACK, and the outcome of each is unknown
-//   ROLLBACK was executed, and all  | each is executed alone, with a commit of its own
-//   of them are known to have failed|
-//   ROLLBACK failed                 | the connection is given up, the outcome of each is unknown
+//   ROLLBACK is executed            | unless the outcome is unknown, each is executed alone
+//   ROLLBACK failed                 | the connection is given up; the outcome of each is unknown
 //   the connection is lost          | the outcome of each is unknown
+//
+// After any of these but the first, no commit is shared for a while.
 #pragma once
 #include <list>
 #include <string>

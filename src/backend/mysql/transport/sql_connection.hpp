@@ -27,7 +27,8 @@ struct sql_reply {
   std::string text;    // of the error
   std::uint64_t affected = 0, insert_id = 0;
   std::vector<sql_row> rows;
-  // To the statements before this one, if the text had several. The first error is the last reply.
+  // To the earlier statements of the same text. The server stops at the first error, so an error is
+  // always the last reply.
   std::vector<sql_reply> earlier;
 
   bool is_ok() const noexcept { return error == 0; }

@@ -52,6 +52,15 @@ sql_statement::sql_statement(std::string text, std::initializer_list<sql_value> 
   }
 }
 
+sql_statement&& sql_statement::of_row(std::string_view key) && {
+  const auto is_key = [&](const value& v) {
+    const auto* const bytes = std::get_if<std::string>(&v);
+    return bytes && *bytes == key;
+  };
+  row_ = static_cast<std::size_t>(std::ranges::find_if(values_, is_key) - values_.begin());
+  return std::move(*this);
+}
+
 std::string sql_statement::text() const {
   std::vector<sql_value> all;
   all.reserve(values_.size());

@@ -1,5 +1,6 @@
 // A statement and its values.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -32,13 +33,11 @@ class sql_statement {
   sql_statement(std::string text) noexcept : text_(std::move(text)) {}
   sql_statement(std::string text, std::initializer_list<sql_value>);  // as for bound()
 
-  // The key of the only row that it locks. Statements of different rows may share a commit; one
-  // without a key shares none.
-  sql_statement&& of_row(std::string_view key) && {
-    row_ = key;
-    return std::move(*this);
-  }
-  const std::string& row() const noexcept { return row_; }
+  // It locks one row only, whose primary key is that value of it. Statements for different rows may
+  // share a commit; one without a row shares none.
+  sql_statement&& of_row(std::string_view key) &&;
+  bool has_row() const noexcept { return row_ < values_.size(); }
+  const std::string& row() const { return std::get<std::string>(values_[row_]); }  // if it has one
 
   bool empty() const noexcept { return text_.empty(); }
   const std::string& with_marks() const noexcept { return text_; }  // a ? for each value
@@ -46,9 +45,11 @@ class sql_statement {
   std::string text() const;  // with its values as literals
 
  private:
+  static constexpr std::size_t no_row = static_cast<std::size_t>(-1);
+
   std::string text_;
   std::vector<value> values_;
-  std::string row_;
+  std::size_t row_ = no_row;  // of the values
 };
 
 // A name of a table or a column that this library puts into its statements: 1 to 64 letters, digits

@@ -130,7 +130,7 @@ void transport::serve_statements(lane l, time_point now) {
       ++at;
       continue;
     }
-    start(*m, take_from_queue(g, at, now), now);
+    execute(g, at, *m, now);
     drop_unwanted(g);
   }
   open_more(l, now);
@@ -286,7 +286,8 @@ void transport::on_greeted(session& s, time_point now, event_queue& events) {
   serve(s.of(), now, events);
 }
 
-// An overdue renewal may have been all that was noticed of an outage.
+// An overdue renewal begins an outage in which no connection for commands is lost. Then no greeting
+// follows, and a reply ends the outage.
 void transport::on_free(session& s, time_point now, event_queue& events) {
   if (s.of() != lane::renewals) note_up(now);
   member* const m = member_of(s);
@@ -388,7 +389,6 @@ void transport::end_overdue(time_point now) {
         next = std::min(next, m.connection->due());
       } else if (!planted(mutant::overdue_statement_awaited)) {
         note_down({errc::unavailable, "the server does not answer"}, now);
-        pause_sharing(now);
         m.connection->give_up({errc::unavailable, "the server does not answer"});
       }
     }

@@ -125,10 +125,11 @@ class transport final : private session_host, private io::reactor_user {
   // that they hold.
   void on_demoted(session&, time_point now) override;
 
-  // For those of its shared commits.
+  // Called by shared commits.
   std::list<shared_commit> take_out(shared_commit&) noexcept;
-  // Before all others: they were not executed, and have waited already.
+  // Puts them at the front of the queue. They were not executed.
   void execute_alone(std::vector<queued_statement>, time_point now);
+  void pause_sharing(time_point now) noexcept;
 
   void tick_by(time_point t) { reactor_.wake_by(t); }
   void retry_by(time_point t);  // the pause before the next attempt to connect ends then
@@ -220,9 +221,10 @@ class transport final : private session_host, private io::reactor_user {
   void drop_unwanted(group&) noexcept;
   static bool may_start(const group&, std::size_t at) noexcept;
   void serve_statements(lane, time_point now);
-  std::vector<queued_statement> take_from_queue(group&, std::size_t at, time_point now);
-  void start(member&, std::vector<queued_statement>, time_point now);
-  void pause_sharing(time_point now) noexcept;
+  void execute(group&, std::size_t at, member&, time_point now);
+  static queued_statement take(group&, std::size_t at);
+  std::vector<queued_statement> take_sharing(group&, std::size_t at, const queued_statement& first,
+                                             time_point now);
   void serve_pins(time_point now, event_queue&);
   void serve(lane, time_point now, event_queue&);
   void fail_pins(const failure&, bool is_final, time_point now, event_queue&);
@@ -262,7 +264,7 @@ class transport final : private session_host, private io::reactor_user {
   probe_handler probed_by_{*this};
   std::array<group, 3> groups_;
   std::list<shared_commit> shared_commits_;
-  time_point shares_from_{};               // statements share commits, from then on
+  time_point shares_from_{};               // no commit is shared before
   std::optional<std::size_t> primary_;     // of the endpoint's servers; {}: to be chosen
   time_point choose_until_ = base::never;  // never: no choice is under way
   std::vector<failure> troubles_;          // choosing: why a server is none; by the server

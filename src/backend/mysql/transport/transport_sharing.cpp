@@ -1,64 +1,78 @@
-// The transport's part that has statements share a commit. A statement that finds a free connection
-// is executed at once and alone. While all of them are busy, statements wait, and the one that
-// becomes free takes several: the busier the server, the more locks a commit is for.
+// The part of the transport that combines queued statements into shared commits. A statement that
+// finds a free connection is executed at once and alone. While no connection is free, statements
+// wait, and the connection that becomes free takes several: the number of statements per commit
+// grows with the load.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "backend/mysql/transport/transport.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::mysql {
 
-using base::mutant;
-using base::planted;
 using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t most_of_commit = 16;
-constexpr std::size_t most_looked_at = 64;  // of a queue that may have thousands
-// Another transaction that keeps a row makes a shared commit fail, or its reply overdue, and may go
-// on: the statements of other rows do not wait with it again and again.
+constexpr std::size_t statements_per_commit_max = 16;
+constexpr std::size_t queue_scan_max = 64;  // of a queue that may have thousands
+// The cause of a failure may persist, for example a row that another transaction has locked, or a
+// proxy that closes the connection. The pause limits how often it delays other statements.
 constexpr duration pause_after_failure = 10s;
 
 }  // namespace
 
-// The one at that place, which may start, and those that may share its commit.
-std::vector<queued_statement> transport::take_from_queue(group& g, std::size_t at, time_point now) {
-  std::vector<queued_statement> out;
-  const auto take = [&](std::size_t from) {
-    out.push_back(std::move(g.queue[from]));
-    g.queue.erase(g.queue.begin() + static_cast<std::ptrdiff_t>(from));
-  };
-  const auto may_share = [&](const queued_statement& s) {
-    const auto is_of_same = [&](const queued_statement& o) { return o.order == s.order; };
-    return !s.statement.row().empty() && s.order != 0 && std::ranges::none_of(out, is_of_same);
-  };
-  const bool is_last_free = std::ranges::count_if(g.members, &member::is_free) == 1;
-  const bool shares = is_last_free && now >= shares_from_ && may_share(g.queue[at]);
-  take(at);
-  const std::size_t seen = shares ? at + most_looked_at : 0;
-  while (at < std::min(seen, g.queue.size()) && out.size() < most_of_commit) {
-    const job& next = g.queue[at];
-    may_share(next) && may_start(g, at) ? take(at) : void(++at);
-  }
-  return out;
-}
-
-void transport::start(member& m, std::vector<queued_statement> all, time_point now) {
+// The statement at that place may start.
+void transport::execute(group& g, std::size_t at, member& m, time_point now) {
+  queued_statement first = take(g, at);
+  std::vector<queued_statement> all = take_sharing(g, at, first, now);
   const time_point due = base::saturating_add(now, where_.op_timeout);
-  m.order = all.front().order;
-  m.orders = all.front().orders;
-  if (all.size() == 1) {
-    m.connection->execute(std::move(all.front().statement), *all.front().handler, now, due);
+  m.order = first.order;
+  m.orders = first.orders;
+  if (all.empty()) {
+    m.connection->execute(std::move(first.statement), *first.handler, now, due);
   } else {
+    all.push_back(std::move(first));
     shared_commit& made = shared_commits_.emplace_back(*this, std::move(all));
     made.place = std::prev(shared_commits_.end());
     m.orders = &made.orders();
     m.connection->execute(made.text(), made, now, due);
   }
   reactor_.wake_by(due);
+}
+
+queued_statement transport::take(group& g, std::size_t at) {
+  queued_statement out = std::move(g.queue[at]);
+  g.queue.erase(g.queue.begin() + static_cast<std::ptrdiff_t>(at));
+  return out;
+}
+
+// Those of the queue, from that place on, that share the commit of the first one.
+std::vector<queued_statement> transport::take_sharing(group& g, std::size_t at,
+                                                      const queued_statement& first,
+                                                      time_point now) {
+  std::vector<queued_statement> out;
+  const bool is_last_free = std::ranges::count_if(g.members, &member::is_free) == 1;
+  const auto can_share = [](const queued_statement& s) {
+    return s.statement.has_row() && s.order != 0;
+  };
+  if (!is_last_free || now < shares_from_ || !can_share(first)) return out;
+  const auto is_taken = [&](std::size_t order) {
+    const auto is_same = [&](const queued_statement& s) { return s.order == order; };
+    return is_same(first) || std::ranges::any_of(out, is_same);
+  };
+  const std::size_t end = at + queue_scan_max;
+  while (at < std::min(end, g.queue.size()) && out.size() + 1 < statements_per_commit_max) {
+    const job& next = g.queue[at];
+    const bool joins = can_share(next) && !is_taken(next.order) && may_start(g, at) &&
+                       next.handler->has_requester();
+    if (joins)
+      out.push_back(take(g, at));
+    else
+      ++at;
+  }
+  return out;
 }
 
 std::list<shared_commit> transport::take_out(shared_commit& c) noexcept {

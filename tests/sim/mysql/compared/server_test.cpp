@@ -172,7 +172,8 @@ TEST_F(mysql_server_model, several_statements_are_executed_up_to_the_first_error
     return "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ " +
            both.texts.try_lock({.name = name, .owner = "o", .ttl = 10s}, 0).text();
   };
-  const std::string text = "START TRANSACTION;" + take("x") + ';' + take("y") + ";COMMIT";
+  const std::string text = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION;" +
+                           take("x") + ';' + take("y") + ";COMMIT";
   const auto expect_same = [&] {
     const mysql::sql_reply last = real.execute(text);
     std::vector<mysql::sql_reply> expected = last.earlier;

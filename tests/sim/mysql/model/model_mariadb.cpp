@@ -145,9 +145,13 @@ bool model_mariadb::run_session(std::uint64_t id, std::string_view statement, ti
     out = listed(id, statement);
   } else if (begins(statement, "SELECT @@read_only")) {
     out = one_row({is_read_only_ ? "1" : "0"});
+  } else if (statement == "SET TRANSACTION ISOLATION LEVEL READ COMMITTED") {
+    c.is_next_read_committed = true;
   } else if (begins(statement, "START TRANSACTION")) {
+    const bool is_next = c.is_next_read_committed;
     end_transaction(c, true);
     c.is_in_transaction = true;
+    c.is_next_read_committed = is_next;
   } else if (statement == "COMMIT" || statement == "ROLLBACK") {
     end_transaction(c, statement == "COMMIT");
   } else if (begins(statement, "KILL ")) {
@@ -297,13 +301,19 @@ model_reply model_mariadb::run_tables(std::uint64_t id, const std::string& state
   const bool is_read = reads(statement);
   const locking how = locking_of(statement);
   if (!how.locks) return read(id, statement, began);
-  if (c.is_in_transaction || !c.commits) {
+  const bool keeps = c.is_in_transaction || !c.commits;
+  const bool is_locked_now =
+      std::ranges::none_of(rows, [&](const row_key& k) { return c.locked.contains(k); });
+  if (keeps) {
     lock_rows(c, rows, how.is_shared);
     c.has_written = c.has_written || !is_read;
   } else if (!is_read) {
     ++changes_;
   }
-  return model_tables(tables_).execute(with_number(c, statement, rows), began);
+  model_reply out = model_tables(tables_).execute(with_number(c, statement, rows), began);
+  if (c.is_next_read_committed && !is_read && out.affected == 0 && is_locked_now)
+    for (const row_key& k : rows) c.locked.erase(k);
+  return out;
 }
 
 model_reply model_mariadb::read(std::uint64_t id, const std::string& statement, time_us began) {
@@ -355,7 +365,7 @@ void model_mariadb::end_transaction(session& c, bool commits) {
   if (commits && c.has_written) ++changes_;
   c.locked.clear();
   c.snapshot.reset();
-  c.has_written = c.is_in_transaction = false;
+  c.has_written = c.is_in_transaction = c.is_next_read_committed = false;
 }
 
 // Connections that end.

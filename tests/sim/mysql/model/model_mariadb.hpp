@@ -5,7 +5,7 @@
 // Simpler than the server: rows are locked by the first column of their primary key, `name`, all
 // rows of one name of a table together, and are granted in the order of the requests; there are no
 // gaps between rows. The victim of a deadlock is the transaction whose wait would close the cycle.
-// READ COMMITTED locks no row that does not exist.
+// READ COMMITTED locks no row that does not exist, nor one that a statement does not change.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -138,6 +138,7 @@ class model_mariadb {
     std::string address;
     bool commits = true;  // each statement
     bool is_read_committed = false;
+    bool is_next_read_committed = false;  // the next transaction, or the present one
     bool is_in_transaction = false;
     bool has_left = false;  // the client
     bool is_busy = false;

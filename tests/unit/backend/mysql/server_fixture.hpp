@@ -86,14 +86,14 @@ inline sql_reply granted_row(std::uint64_t number) {
   out.insert_id = number;
   return out;
 }
-// The reply to a shared commit: those to its statements, behind that to START TRANSACTION.
+// The replies to SET TRANSACTION and START TRANSACTION, then `replies`, then that to COMMIT.
 inline sql_reply committed(std::vector<sql_reply> replies) {
   sql_reply out;
-  out.earlier = std::move(replies);
-  out.earlier.insert(out.earlier.begin(), sql_reply());
+  out.earlier.resize(2);
+  out.earlier.insert(out.earlier.end(), replies.begin(), replies.end());
   return out;
 }
-// Behind those, a statement failed.
+// The same, but the last statement failed.
 inline sql_reply failed(std::vector<sql_reply> replies, unsigned number) {
   sql_reply out = error(number);
   out.earlier = committed(std::move(replies)).earlier;

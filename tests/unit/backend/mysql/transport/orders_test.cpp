@@ -83,6 +83,20 @@ TEST_F(mysql_orders, while_a_lost_connection_is_killed_no_other_statement_is_sen
   EXPECT_TRUE(t.awaits(2, "grant_number="));
 }
 
+// The locks of the first two claims are released together, over the connection that is free first.
+TEST_F(mysql_orders, no_lock_of_a_shared_commit_is_tried_over_another_connection) {
+  t.lock->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  const auto third = attempt("third", sinks[0]);  // both connections are busy
+  for (const auto& c : others.claims) c->release(nullptr);
+  t.reply(0, granted_row(1));
+  ASSERT_TRUE(t.statement(0).starts_with("SET TRANSACTION"));
+  const auto one = attempt("lock0", sinks[1]), other = attempt("lock1", sinks[2]);
+  t.reply(1, granted_row(1));
+  EXPECT_EQ(t.statement(1), "") << "both wait for the releases";
+  t.reply(0, committed({granted_row(1), granted_row(1)}));
+  EXPECT_TRUE(t.awaits(0, "grant_number="));
+}
+
 // No caller waits for the reply to a renewal, nor drives its loop.
 TEST_F(mysql_orders, a_renewal_wakes_the_thread_of_its_connection) {
   seam::claim& held = *others.claims[0];

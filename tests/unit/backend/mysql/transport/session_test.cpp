@@ -101,14 +101,15 @@ TEST_F(mysql_session, of_the_commands_commits_each_statement_and_bounds_its_tran
   open(lane::commands);
   EXPECT_EQ(statement(),
             "SET SESSION time_zone='+00:00', autocommit=1, sql_mode='STRICT_ALL_TABLES', "
-            "innodb_lock_wait_timeout=7, lock_wait_timeout=5/*M! , idle_transaction_timeout=5 */");
+            "completion_type='NO_CHAIN', innodb_lock_wait_timeout=7, lock_wait_timeout=5/*M! , "
+            "idle_transaction_timeout=5 */");
 }
 
 TEST_F(mysql_session, of_the_renewals_waits_one_second_for_a_row) {
   open(lane::renewals);
   EXPECT_EQ(statement(),
             "SET SESSION time_zone='+00:00', autocommit=1, sql_mode='STRICT_ALL_TABLES', "
-            "innodb_lock_wait_timeout=1, lock_wait_timeout=5");
+            "completion_type='NO_CHAIN', innodb_lock_wait_timeout=1, lock_wait_timeout=5");
 }
 
 // No caller waits for the reply to a renewal.
@@ -124,11 +125,12 @@ TEST_F(mysql_session, of_the_renewals_alone_has_a_thread) {
 
 TEST_F(mysql_session, of_a_claim_stays_in_its_transaction_for_the_idle_timeout) {
   open(lane::pinned);
-  EXPECT_EQ(statement(),
-            "SET SESSION time_zone='+00:00', autocommit=0, sql_mode='STRICT_ALL_TABLES', "
-            "innodb_lock_wait_timeout=7, lock_wait_timeout=5, wait_timeout=30"
-            "/*M! , idle_transaction_timeout=30, idle_readonly_transaction_timeout=30, "
-            "idle_write_transaction_timeout=30*/");
+  EXPECT_EQ(
+      statement(),
+      "SET SESSION time_zone='+00:00', autocommit=0, sql_mode='STRICT_ALL_TABLES', "
+      "completion_type='NO_CHAIN', innodb_lock_wait_timeout=7, lock_wait_timeout=5, wait_timeout=30"
+      "/*M! , idle_transaction_timeout=30, idle_readonly_transaction_timeout=30, "
+      "idle_write_transaction_timeout=30*/");
 }
 
 TEST_F(mysql_session, sets_no_timeout_below_one_second) {

@@ -95,7 +95,7 @@ TEST(mysql_transport, an_overdue_statement_ends_with_its_connection) {
   EXPECT_TRUE(t.connections[0]->closes);
 }
 
-// The connection of the commands was not in use, and is not opened anew.
+// The connection of the commands was not in use, and is not opened again.
 TEST(mysql_transport, a_reply_ends_an_outage_that_an_overdue_renewal_began) {
   server_fixture t("row");
   t.open();
