@@ -187,6 +187,7 @@ retrying_recipe::step retrying_recipe::on_try_reply(const reply& r, time_point n
     case verdict::next_step: return take_next_step();
     case verdict::busy:
       return r.to == operation::resolve ? on_not_ours(r, now, t) : on_busy(r, now, t);
+    case verdict::start_over: step_ = 0; return pause(now, t);
     case verdict::not_now: return pause(now, t);
     default: {
       step out = become_idle(claim_event::refused, r.why == errc{} ? errc::refused : r.why);

@@ -106,6 +106,7 @@ struct retrying_reply {
     not_owner,   // the same: another's, or nobody's
     failed,      // refused by the server; see `why`
     not_now,     // not executed, and to be sent again: the server is loading, or runs a long script
+    start_over,  // try_lock: to be tried again from its first step, later
   };
   retrying_operation to = retrying_operation::none;
   verdict what = verdict::failed;

@@ -69,7 +69,7 @@ retrying_reply strategy::read_try(claims::claim_handle whose, const sql_reply& r
   }
   if (step == 2) return r;
   if (reply.rows.empty()) {
-    if (step == 4) r.what = verdict::not_now;
+    if (step == 4) r.what = verdict::start_over;  // it was created, and is gone again
     return r;
   }
   const std::int64_t left = std::max<std::int64_t>(0, reply.number(0, 1));

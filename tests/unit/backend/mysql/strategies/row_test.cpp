@@ -54,17 +54,6 @@ TEST_F(mysql_row, a_lock_of_another_owner_is_busy) {
   EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::timed_out).message() + ' ');
 }
 
-TEST_F(mysql_row, the_row_of_a_new_lock_is_created_and_then_taken) {
-  t.acquire();
-  t.reply(0, {});
-  t.reply(0, {});
-  EXPECT_TRUE(t.awaits(0, "INSERT INTO `locks` VALUES(x'6a6f62'"));
-  t.reply(0, {});
-  EXPECT_TRUE(t.awaits(0, "UPDATE"));
-  t.reply(0, granted_row(1));
-  EXPECT_EQ(t.sink.take(), "granted ");
-}
-
 TEST_F(mysql_row, a_withdrawal_follows_the_acquire_that_may_still_be_executed) {
   t.acquire();
   ASSERT_TRUE(t.awaits(0, "UPDATE"));
