@@ -178,6 +178,33 @@ TEST_F(mysql_shared_commits, unlock_a_row_at_once_whose_lock_is_held) {
   EXPECT_FALSE(ec) << ec.message();
 }
 
+// FLUSH TABLES WITH READ LOCK waits for a statement that waits for a row of the text, and the next
+// statement of the text would wait for FLUSH.
+TEST_F(mysql_shared_commits, do_not_wait_for_a_table_once_they_have_a_row) {
+  const client c = open("ttl=5m");
+  for (const char* name : {"a", "b"}) c.mutex(name).acquire().release();
+  const auto update = [](const std::string& name) {
+    return "UPDATE holdfast_locks SET renewals=renewals+1 WHERE name='" + name + '\'';
+  };
+  mariadb_link text = link(), waiter = link(), admin = server().root();
+  text.query("START TRANSACTION");
+  text.query(update("a"));
+  waiter.send(update("a"));
+  server().wait_until_row_wait(waiter.id());
+  admin.send("FLUSH TABLES WITH READ LOCK");
+  server().wait_until("SELECT STATE LIKE 'Waiting for%' FROM information_schema.PROCESSLIST "
+                      "WHERE ID=" +
+                          std::to_string(admin.id()),
+                      "1");
+  const std::string at_once =
+      "/*M! SET STATEMENT innodb_lock_wait_timeout=1,lock_wait_timeout=0 FOR */ ";
+  EXPECT_EQ(text.error_of(at_once + update("b")), 1205u);
+  text.query("ROLLBACK");
+  waiter.receive();
+  admin.receive();
+  admin.query("UNLOCK TABLES");
+}
+
 TEST_F(mysql_shared_commits, begin_no_other_transaction) {
   query("SET GLOBAL completion_type='CHAIN'");
   const client mine = open("connections=1");

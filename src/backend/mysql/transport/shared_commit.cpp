@@ -23,8 +23,12 @@ constexpr std::string_view beginning[] = {
     "START TRANSACTION",
 };
 // Limits the wait for a row that another transaction has locked, because the other statements of
-// the text wait too. MySQL has no SET STATEMENT and ignores the comment.
-constexpr std::string_view short_wait = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
+// the text wait too. Once the text has locked a row it does not wait for the table either: FLUSH
+// TABLES WITH READ LOCK waits for statements that may wait for that row, and the server does not
+// detect the deadlock. MySQL has no SET STATEMENT and ignores the comments.
+constexpr std::string_view first_waits = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
+constexpr std::string_view next_wait =
+    "/*M! SET STATEMENT innodb_lock_wait_timeout=1,lock_wait_timeout=0 FOR */ ";
 
 failure doubt_after(const sql_reply& r) {
   return {errc::unavailable, explain_loss(r.error, r.text).text};
@@ -45,7 +49,9 @@ std::string shared_commit::text() const {
   std::string out;
   for (const std::string_view each : beginning) out.append(each).append(";");
   for (const queued_statement& each : parts_)
-    out.append(short_wait).append(each.statement.text()).append(";");
+    out.append(&each == &parts_.front() ? first_waits : next_wait)
+        .append(each.statement.text())
+        .append(";");
   return out.append("COMMIT");
 }
 

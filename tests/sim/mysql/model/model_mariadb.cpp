@@ -19,7 +19,8 @@ model_reply one_row(sql_row_seen cells) {
   return out;
 }
 
-constexpr std::string_view short_wait = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
+constexpr std::string_view short_wait = "/*M! SET STATEMENT innodb_lock_wait_timeout=1";
+constexpr std::string_view end_of_waits = "FOR */ ";
 
 std::string number_text(bool b) { return b ? "1" : "0"; }
 
@@ -88,7 +89,8 @@ void model_mariadb::run_next(std::uint64_t id, time_us now) {
   c.next.pop_front();
   const bool is_short = begins(statement, short_wait);
   c.row_wait_of_statement = is_short ? us_per_s : c.row_wait;
-  run(id, is_short ? statement.substr(short_wait.size()) : statement, wall_(), now);
+  if (is_short) statement.erase(0, statement.find(end_of_waits) + end_of_waits.size());
+  run(id, statement, wall_(), now);
 }
 
 void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us began,

@@ -92,6 +92,15 @@ TEST_F(mysql_shared_commit, locks_its_rows_in_the_order_of_their_names) {
   EXPECT_EQ(sinks[1]->last.number, 13) << "each has the reply for its own row";
 }
 
+TEST_F(mysql_shared_commit, waits_for_nothing_but_a_row_once_it_has_one) {
+  acquire({"first", "a", "b", "c"});
+  free_connection();
+  const std::string& text = t.statement(0);
+  EXPECT_EQ(count(text, "innodb_lock_wait_timeout=1"), 3u);
+  EXPECT_EQ(count(text, ",lock_wait_timeout=0"), 2u);
+  EXPECT_LT(text.find(hex("a")), text.find(",lock_wait_timeout=0")) << "not for the first one";
+}
+
 TEST_F(mysql_shared_commit, has_no_two_statements_of_one_row) {
   acquire({"a", "b", "b", "c"});
   free_connection();
