@@ -26,8 +26,8 @@ constexpr std::string_view beginning[] = {
 // the text wait too. Once the text has locked a row it does not wait for the table either: FLUSH
 // TABLES WITH READ LOCK waits for statements that may wait for that row, and the server does not
 // detect the deadlock. MySQL has no SET STATEMENT and ignores the comments.
-constexpr std::string_view first_waits = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
-constexpr std::string_view next_wait =
+constexpr std::string_view wait_of_first = "/*M! SET STATEMENT innodb_lock_wait_timeout=1 FOR */ ";
+constexpr std::string_view wait_of_next =
     "/*M! SET STATEMENT innodb_lock_wait_timeout=1,lock_wait_timeout=0 FOR */ ";
 
 failure doubt_after(const sql_reply& r) {
@@ -49,7 +49,7 @@ std::string shared_commit::text() const {
   std::string out;
   for (const std::string_view each : beginning) out.append(each).append(";");
   for (const queued_statement& each : parts_)
-    out.append(&each == &parts_.front() ? first_waits : next_wait)
+    out.append(&each == &parts_.front() ? wait_of_first : wait_of_next)
         .append(each.statement.text())
         .append(";");
   return out.append("COMMIT");
