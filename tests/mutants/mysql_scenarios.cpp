@@ -294,14 +294,9 @@ struct sharing_locks {
     }
     t.reply(0, granted_row(1));
   }
-  static my::settings with_one_connection() {
-    my::settings out = server_fixture::settings_of("row");
-    out.connections = 1;
-    return out;
-  }
   std::string words() const { return sinks[0]->words + sinks[1]->words; }
 
-  server_fixture t{with_one_connection()};
+  server_fixture t{server_fixture::with_one_connection("row")};
   std::vector<std::unique_ptr<told>> sinks;
   std::vector<std::unique_ptr<seam::claim>> claims;
 };

@@ -128,9 +128,9 @@ execution::step execution::after_text_rows() {
 
 execution::step execution::after_result() {
   if (!library().mysql_more_results(handle_)) return step::end;
-  std::vector<sql_reply> earlier = std::exchange(reply_.earlier, {});
-  earlier.push_back(std::exchange(reply_, {}));
-  reply_.earlier = std::move(earlier);
+  sql_reply last = std::exchange(reply_, {});
+  reply_.earlier = std::exchange(last.earlier, {});
+  reply_.earlier.push_back(std::move(last));
   return step::next_text;
 }
 

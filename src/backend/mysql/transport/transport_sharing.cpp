@@ -23,7 +23,7 @@ constexpr duration pause_after_failure = 10s;
 
 }  // namespace
 
-// The statement at that place may start.
+// The statement at `at` may start. The connection executes it, with those that share its commit.
 void transport::execute(group& g, std::size_t at, member& m, time_point now) {
   queued_statement first = take(g, at);
   std::vector<queued_statement> all = take_sharing(g, at, first, now);
@@ -48,16 +48,17 @@ queued_statement transport::take(group& g, std::size_t at) {
   return out;
 }
 
-// Those of the queue, from that place on, that share the commit of the first one.
+// Takes from the queue, beginning at `at`, the statements that share the commit of `first`.
 std::vector<queued_statement> transport::take_sharing(group& g, std::size_t at,
                                                       const queued_statement& first,
                                                       time_point now) {
   std::vector<queued_statement> out;
-  const bool is_last_free = std::ranges::count_if(g.members, &member::is_free) == 1;
   const auto can_share = [](const queued_statement& s) {
     return s.statement.has_row() && s.order != 0;
   };
-  if (!is_last_free || now < shares_from_ || !can_share(first)) return out;
+  if (now < shares_from_ || !can_share(first)) return out;
+  const bool is_last_free = std::ranges::count_if(g.members, &member::is_free) == 1;
+  if (!is_last_free) return out;
   const auto is_taken = [&](std::size_t order) {
     const auto is_same = [&](const queued_statement& s) { return s.order == order; };
     return is_same(first) || std::ranges::any_of(out, is_same);

@@ -161,7 +161,7 @@ TEST_F(mysql_server_model, a_transaction_whose_wait_would_close_a_cycle_is_a_dea
   expect_same_rows(both, b, real_b, both.texts.look("x").text());
 }
 
-// Of a shared commit: the statements of several rows as one text.
+// A shared commit sends the statements for several rows as one text.
 TEST_F(mysql_server_model, several_statements_are_executed_up_to_the_first_error) {
   server_pair both;
   const std::uint64_t a = both.connect(), b = both.connect();

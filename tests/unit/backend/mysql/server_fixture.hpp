@@ -165,6 +165,12 @@ class server_fixture {
                    .type_value = "lock"};
     return out;
   }
+  // Statements wait for the only connection.
+  static mysql::settings with_one_connection(const std::string& strategy) {
+    mysql::settings out = settings_of(strategy);
+    out.connections = 1;
+    return out;
+  }
   explicit server_fixture(const std::string& strategy, std::size_t servers = 1)
       : server_fixture(settings_of(strategy, servers)) {}
   explicit server_fixture(mysql::settings settings)

@@ -20,11 +20,6 @@ std::string hex(std::string_view name) { return mysql::bound("?", {name}); }
 
 class mysql_shared_commit : public testing::Test {
  protected:
-  static mysql::settings with_one_connection() {
-    mysql::settings out = server_fixture::settings_of("row");
-    out.connections = 1;
-    return out;
-  }
   mysql_shared_commit() { t.open(); }
 
   // Each has one attempt on a lock of that name. The connection executes the first one.
@@ -49,7 +44,7 @@ class mysql_shared_commit : public testing::Test {
   bool is_shared() const { return t.statement(0).starts_with("SET TRANSACTION"); }
   std::string told_to(std::size_t i) { return sinks.at(i)->take(); }
 
-  server_fixture t{with_one_connection()};
+  server_fixture t{server_fixture::with_one_connection("row")};
   std::vector<std::unique_ptr<told>> sinks;
   std::vector<std::unique_ptr<seam::claim>> claims;
 };
@@ -70,7 +65,7 @@ TEST_F(mysql_shared_commit, gives_each_statement_its_own_reply) {
   EXPECT_EQ(sinks[1]->last.number, 7);
   EXPECT_EQ(told_to(2), "");
   EXPECT_EQ(sinks[3]->last.number, 9);
-  EXPECT_TRUE(t.awaits(0, "SELECT owner")) << "the attempt on \"c\" reads who has it";
+  EXPECT_TRUE(t.awaits(0, "SELECT owner")) << "the attempt on \"c\" reads its owner";
 }
 
 TEST_F(mysql_shared_commit, is_for_releases_too) {
