@@ -21,7 +21,7 @@ namespace bench {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
+using std::chrono::steady_clock;
 
 class shared_memory {
  public:
@@ -39,18 +39,18 @@ class shared_memory {
 };
 
 void wait_until_started(std::vector<child_process>& workers, const mapped_arena& arena) {
-  const auto end = clock::now() + 20s;
+  const auto end = steady_clock::now() + 20s;
   while (arena->started.load() < workers.size()) {
     for (child_process& w : workers)
       if (w.wait_for(0ms) >= 0) throw std::runtime_error("a worker process ended too early");
-    if (clock::now() > end)
+    if (steady_clock::now() > end)
       throw std::runtime_error("a worker process has not had the lock within 20 s");
     std::this_thread::sleep_for(2ms);
   }
 }
 
 struct snapshot {
-  clock::time_point at = clock::now();
+  steady_clock::time_point at = steady_clock::now();
   std::uint64_t handoffs, cycles = 0;
   std::vector<std::uint64_t> turns;
 

@@ -35,11 +35,12 @@ struct seat {
 // One turn after the other with a lock that all take alone.
 template <class Lock>
 struct alone {
-  Lock& lock;
+  explicit alone(Lock& l) : lock(l) {}
   void take_turn(const mapped_arena& arena, const seat& mine, unsigned worker) {
     std::lock_guard guard(lock);
     arena->visit(mine.process, worker);
   }
+  Lock& lock;
 };
 
 // Nine in ten turns only read, each worker at turns of its own. Each holder waits a while, as for a
@@ -100,28 +101,28 @@ int worker_main(int argc, char** argv) try {
   const seat mine{std::atoi(argv[3]), static_cast<unsigned>(std::atoi(argv[4]))};
   if (kind == "flock") {
     bare_flock lock(argv[1]);
-    take_turns_in_threads(arena, mine, [&](unsigned, auto use) { use(alone{lock}); });
+    take_turns_in_threads(arena, mine, [&](unsigned, auto use) { use(alone(lock)); });
 #ifdef HOLDFAST_WITH_REDIS
   } else if (kind == "token") {
     take_turns_in_threads(arena, mine, [&](unsigned, auto use) {
       token_lock lock(std::atoi(argv[1]));
-      use(alone{lock});
+      use(alone(lock));
     });
   } else if (kind == "sequential redlock") {
     take_turns_in_threads(arena, mine, [&](unsigned, auto use) {
       sequential_redlock lock(argv[1]);
-      use(alone{lock});
+      use(alone(lock));
     });
 #endif
   } else if (kind == "mutex") {
     const auto client = holdfast::client::open(argv[1]);
     auto lock = client.mutex("bench");
-    take_turns_in_threads(arena, mine, [&](unsigned, auto use) { use(alone{lock}); });
+    take_turns_in_threads(arena, mine, [&](unsigned, auto use) { use(alone(lock)); });
   } else {
     const auto client = holdfast::client::open(argv[1]);
     auto lock = client.shared_mutex("bench");
     take_turns_in_threads(arena, mine, [&](unsigned worker, auto use) {
-      if (kind == "holdfast") return use(alone{lock});
+      if (kind == "holdfast") return use(alone(lock));
       use(mostly_reading{lock, kind == "readers", std::minstd_rand(worker + 1)});
     });
   }

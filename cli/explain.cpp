@@ -18,7 +18,7 @@ struct explain_arguments {
   bool help = false;
 };
 
-explain_arguments parse_arguments(int argc, char** argv) {
+explain_arguments parse_explain_arguments(int argc, char** argv) {
   explain_arguments out;
   const separated_words words = take_words(argc, argv);
   command_line line;
@@ -56,7 +56,7 @@ int complain_of_nothing(const explanation& found, const std::string& name,
 }  // namespace
 
 int explain(int argc, char** argv) {
-  const auto arguments = parse_arguments(argc, argv);
+  const auto arguments = parse_explain_arguments(argc, argv);
   if (arguments.help) return print(help_text("explain"));
   const auto folders = history::recording_folders(chosen_folder());
   const auto now = history::moment::now();

@@ -20,7 +20,7 @@ using ending = recorded_event::ending;
 
 std::string spoken_ns(std::int64_t ns) { return spoken(std::chrono::nanoseconds(ns)); }
 
-std::string text_of(ending reason) {
+std::string text_of_ending(ending reason) {
   switch (reason) {
     case ending::ran_out: return "lost it: no renewal was confirmed before its deadline";
     case ending::hold_ended: return "lost it: its max_hold ended";
@@ -68,7 +68,7 @@ timeline_entry entry_of(const client_event& e, std::size_t client,
     case kind::ended: {
       const auto reason = static_cast<ending>(e.reason());
       say(reason == ending::released || reason == ending::closed ? "released" : "lost",
-          text_of(reason));
+          text_of_ending(reason));
       if (reason == ending::released && e.since != 0)
         out.text += " after " + spoken_ns(e.time - e.since);
       break;
@@ -81,7 +81,7 @@ std::string cause_of(const recorded_turn& t, const client_recording& client) {
   if (t.ending == ending::ran_out)
     if (const auto gap = history::standstill_before(t.ended, client))
       return "the process did not run for at least " + spoken_ns(gap->to - gap->from);
-  const std::string text = text_of(t.ending);
+  const std::string text = text_of_ending(t.ending);
   return text.substr(text.find(": ") + 2);
 }
 

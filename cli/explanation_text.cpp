@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "cli/count_text.hpp"
 #include "cli/json.hpp"
 #include "cli/message.hpp"
 
@@ -41,17 +42,6 @@ std::string clock_time(const explanation& e, std::int64_t boottime, bool is_exac
   std::string out = day == formatted(e.read_at.wall, "%F", false) ? "" : day + ' ';
   out += formatted(wall, "%T", false);
   return is_exact ? out + thousandths(wall) : out;
-}
-
-// "1,204"
-std::string grouped(std::size_t number) {
-  std::string out = std::to_string(number);
-  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, 1, ',');
-  return out;
-}
-
-std::string counted(std::size_t number, const char* one, const char* several) {
-  return grouped(number) + ' ' + (number == 1 ? one : several);
 }
 
 std::string process_of(const explanation& e, std::size_t client) {
@@ -168,7 +158,7 @@ std::string limits_of(const explanation& e) {
   return out;
 }
 
-json_object json_of(const explanation& e, const timeline_entry& t) {
+json_object json_of_entry(const explanation& e, const timeline_entry& t) {
   const std::int64_t wall = wall_of(e, t.time);
   const auto token = t.token != 0 ? json_value(std::to_string(t.token)) : json_value(nullptr);
   return {{{"time", formatted(wall, "%FT%T", true) + thousandths(wall) + 'Z'},
@@ -198,7 +188,7 @@ std::string page_of_explanation(const explanation& e, std::size_t lines) {
 
 std::string json_of_explanation(const explanation& e) {
   std::vector<json_object> events, faults;
-  for (const timeline_entry& t : e.timeline) events.push_back(json_of(e, t));
+  for (const timeline_entry& t : e.timeline) events.push_back(json_of_entry(e, t));
   for (const history::violation& v : e.violations) {
     std::string text = sentence_of(e, v);
     text.pop_back();

@@ -9,6 +9,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/count_text.hpp"
 #include "cli/duration_text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/help.hpp"
@@ -32,7 +33,7 @@ struct top_arguments {
   bool help = false;
 };
 
-top_arguments parse_arguments(int argc, char** argv) {
+top_arguments parse_top_arguments(int argc, char** argv) {
   top_arguments out;
   const separated_words words = take_words(argc, argv);
   command_line line;
@@ -63,10 +64,6 @@ std::string time_of_day() {
   char text[16];
   std::strftime(text, sizeof text, "%H:%M:%S", &local);
   return text;
-}
-
-std::string counted(std::size_t n, std::string_view one, std::string_view several) {
-  return std::to_string(n).append(" ").append(n == 1 ? one : several);
 }
 
 // "3 locks held by 5 holders, 7 waiting"; without the waiters where no lock's are known.
@@ -175,7 +172,7 @@ int show(const client& from, const place& at, const top_arguments& arguments, bo
 }  // namespace
 
 int top(int argc, char** argv) {
-  const auto arguments = parse_arguments(argc, argv);
+  const auto arguments = parse_top_arguments(argc, argv);
   if (arguments.help) return print(help_text("top"));
   const place at = place_of(arguments.url);
   refuse_memory(at);

@@ -139,7 +139,7 @@ std::unique_ptr<deployment> started() {
 
 const char* missing() { return redis_server::installed() ? nullptr : redis_server::not_installed; }
 
-constexpr topology all[] = {
+constexpr topology of_redis[] = {
     {"redis", "one Redis server", "redis", started<single>, missing},
     {"sentinel", "Redis, a master, two replicas, three sentinels", "redis", started<sentinel>,
      missing},
@@ -156,6 +156,6 @@ constexpr topology all[] = {
 
 }  // namespace
 
-std::span<const topology> redis_topologies() noexcept { return all; }
+std::span<const topology> redis_topologies() noexcept { return of_redis; }
 
 }  // namespace survey

@@ -1,9 +1,8 @@
 // The real Redisson at the work of the benchmarks: warm JVMs whose threads lock and unlock.
 #pragma once
-#include <memory>
 #include <string>
-#include <vector>
 
+#include "jvm_contenders.hpp"
 #include "row.hpp"
 #include "testkit/peers/redisson_peer.hpp"
 
@@ -14,15 +13,14 @@ namespace bench {
 // Redisson cannot be had.
 class redisson_contenders_of {
  public:
-  redisson_contenders_of(int port, unsigned jvms, unsigned threads, std::string name,
+  redisson_contenders_of(int port, unsigned jvms, unsigned threads, const std::string& name,
                          const std::string& options = {});
 
-  outcome run(seconds length);
+  outcome run(seconds length) { return jvms_.run(command_, length); }
 
  private:
-  unsigned threads_;
-  std::string name_;
-  std::vector<std::unique_ptr<holdfast::testkit::redisson_peer>> jvms_;
+  std::string command_;
+  jvm_contenders jvms_;
 };
 
 // To show beside: one JVM, started when it is its turn.

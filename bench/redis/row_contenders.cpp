@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-constexpr unsigned contenders[] = {16, 64};
+constexpr unsigned contending[] = {16, 64};
 
 // As many clients as it takes: threads of one client hand the lock to each other.
 template <std::size_t clients>
@@ -39,7 +39,7 @@ struct one_lock {
 std::vector<contest> redis_contenders() {
   const auto lock = std::make_shared<one_lock<1>>("");
   std::vector<contest> contests;
-  for (const unsigned threads : contenders) {
+  for (const unsigned threads : contending) {
     const auto limit = [threads](seconds length) {
       fifo_lock fifo;
       return run_contenders(fifo, threads, length);
@@ -65,7 +65,7 @@ std::vector<contest> redis_most_contenders() {
 std::vector<contest> redis_contenders_by_server() {
   const auto lock = std::make_shared<one_lock<2>>("?turns=1");
   std::vector<contest> contests;
-  for (const unsigned threads : contenders) {
+  for (const unsigned threads : contending) {
     const auto limit = [lock](seconds length) {
       return bare_hand_over(lock->fixture.port(), length);
     };

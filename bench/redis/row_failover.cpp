@@ -19,10 +19,10 @@ namespace bench {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 using holdfast::testkit::cluster_servers;
 using holdfast::testkit::redis_server;
 using holdfast::testkit::sentinel_servers;
+using std::chrono::steady_clock;
 
 bool is_master(redis_server& s) {
   try {
@@ -43,29 +43,29 @@ class busy_client {
         thread_([this](const std::stop_token& stop) {
           while (!stop.stop_requested()) {
             lock_.acquire().release();
-            granted_at_ = clock::now();
+            granted_at_ = steady_clock::now();
           }
         }) {}
-  clock::time_point wait_for_grant_after(clock::time_point t) const {
+  steady_clock::time_point wait_for_grant_after(steady_clock::time_point t) const {
     while (granted_at_.load() <= t) std::this_thread::sleep_for(1ms);
     return granted_at_;
   }
 
  private:
   holdfast::mutex lock_;
-  std::atomic<clock::time_point> granted_at_{clock::time_point{}};
+  std::atomic<steady_clock::time_point> granted_at_{steady_clock::time_point{}};
   std::jthread thread_;
 };
 
 outcome one_failover(const std::string& url, redis_server& master,
                      const std::vector<redis_server*>& replicas) {
   const busy_client busy(url + "?op-timeout=30s");
-  busy.wait_for_grant_after(clock::now());
-  const auto killed = clock::now();
+  busy.wait_for_grant_after(steady_clock::now());
+  const auto killed = steady_clock::now();
   master.kill_hard();
   const auto is_promoted = [](redis_server* s) { return is_master(*s); };
   while (!std::ranges::any_of(replicas, is_promoted)) std::this_thread::sleep_for(500us);
-  const auto promoted = clock::now();
+  const auto promoted = steady_clock::now();
   const auto served = busy.wait_for_grant_after(promoted);
   return {seconds(served - promoted).count(),
           {{"seconds until the promotion", seconds(promoted - killed).count()}}};

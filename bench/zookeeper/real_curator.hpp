@@ -1,28 +1,25 @@
 // The real Curator at the work of the benchmarks: warm JVMs whose threads lock and unlock.
 #pragma once
-#include <memory>
 #include <string>
-#include <vector>
 
+#include "jvm_contenders.hpp"
 #include "row.hpp"
 #include "testkit/peers/curator_peer.hpp"
 
 namespace bench {
 
 // `jvms` JVMs of `threads` threads each on one InterProcessMutex, or on one each where the path
-// ends in '#'. Warm from the start. Throws
-// row_skipped where Curator cannot be had.
+// ends in '#'. Warm from the start. Throws row_skipped where Curator cannot be had.
 class curator_contenders_of {
  public:
-  curator_contenders_of(int port, unsigned jvms, unsigned threads, std::string path);
+  curator_contenders_of(int port, unsigned jvms, unsigned threads, const std::string& path);
 
   // Acquisitions per second; beside them what processor time of the JVMs one takes.
-  outcome run(seconds length);
+  outcome run(seconds length) { return jvms_.run(command_, length); }
 
  private:
-  unsigned threads_;
-  std::string path_;
-  std::vector<std::unique_ptr<holdfast::testkit::curator_peer>> jvms_;
+  std::string command_;
+  jvm_contenders jvms_;
 };
 
 // The same as a peer, whose JVMs start when it runs.

@@ -35,12 +35,12 @@ struct own_nodes {
 
 outcome confirmed_cycles(holdfast::mutex& m, seconds length) {
   const double before = process_cpu_seconds();
-  double cycles = 0;
+  double done = 0;
   const double each = nanoseconds_per_cycle<cycles_of_batch>(length, [&] {
     m.acquire().release();
-    ++cycles;
+    ++done;
   });
-  return {1e9 / each, {{"CPU us per cycle", (process_cpu_seconds() - before) * 1e6 / cycles}}};
+  return {1e9 / each, {{"CPU us per cycle", (process_cpu_seconds() - before) * 1e6 / done}}};
 }
 
 outcome guarded_cycles(holdfast::mutex& m, seconds length) {
@@ -48,10 +48,10 @@ outcome guarded_cycles(holdfast::mutex& m, seconds length) {
           {}};
 }
 
-std::vector<contest> against_bare_cycles(outcome (*cycles)(holdfast::mutex&, seconds), storage s) {
+std::vector<contest> against_bare_cycles(outcome (*run)(holdfast::mutex&, seconds), storage s) {
   const auto own = std::make_shared<own_nodes>(1, s);
   return {{"", [own](seconds length) { return bare_cycles(own->fixture.port(), length); },
-           [own, cycles](seconds length) { return cycles(own->locks.front(), length); },
+           [own, run](seconds length) { return run(own->locks.front(), length); },
            zookeeper_peers(own->fixture.port(), workload::own_lock)}};
 }
 

@@ -83,7 +83,7 @@ TEST_P(redis_lost_waiters, are_followed_when_their_leases_have_ended) {
   EXPECT_LT(t.took, in_bounds);
 }
 
-constexpr lost_case cases[] = {
+constexpr lost_case lost_cases[] = {
     {.name = "both_killed"},
     {.name = "next_killed_before_the_holder", .next_goes_first = true},
     {.name = "next_only_stopped", .next_is = lost::stopped},
@@ -98,7 +98,7 @@ constexpr lost_case cases[] = {
     {.name = "a_newcomer_that_waits_for_a_time", .third_one = last::comes_for_a_while},
 };
 
-INSTANTIATE_TEST_SUITE_P(all, redis_lost_waiters, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(all, redis_lost_waiters, testing::ValuesIn(lost_cases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 class redis_forgotten_waiters : public on_redis {};

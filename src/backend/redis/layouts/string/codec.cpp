@@ -340,7 +340,7 @@ std::optional<pushed_message> read_message(std::string_view payload) noexcept {
 namespace {
 
 // The commands that are sent, and those that the scripts call.
-constexpr required_command commands[] = {
+constexpr required_command string_commands[] = {
     {"set", "SET holdfast:n 0"},
     {"get", "GET holdfast:n"},
     {"incr", "INCR holdfast:n"},
@@ -369,7 +369,7 @@ constexpr required_command commands[] = {
 }  // namespace
 
 layout_needs needs_of_string() noexcept {
-  return {.commands = commands, .counter = counter_key, .has_transactions = true};
+  return {.commands = string_commands, .counter = counter_key, .has_transactions = true};
 }
 
 }  // namespace holdfast::redis

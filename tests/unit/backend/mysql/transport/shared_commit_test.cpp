@@ -8,7 +8,7 @@
 namespace holdfast::mysql_unit {
 namespace {
 
-constexpr unsigned lock_wait_timeout = 1205, command_denied = 1142, out_of_room = 1114;
+constexpr unsigned wait_is_over = 1205, command_denied = 1142, out_of_room = 1114;
 
 std::size_t count(std::string_view text, std::string_view part) {
   std::size_t out = 0;
@@ -134,7 +134,7 @@ TEST_F(mysql_shared_commit, is_for_a_limited_number_of_statements) {
 TEST_F(mysql_shared_commit, that_failed_is_rolled_back_and_its_statements_are_executed_alone) {
   acquire({"a", "b", "c"});
   free_connection();
-  t.reply(0, failed({granted_row(2)}, lock_wait_timeout));
+  t.reply(0, failed({granted_row(2)}, wait_is_over));
   ASSERT_EQ(t.statement(0), "ROLLBACK");
   EXPECT_EQ(told_to(1), "") << "its grant is rolled back";
   t.reply(0, {});
@@ -160,7 +160,7 @@ TEST_F(mysql_shared_commit, an_error_is_reported_for_the_lock_that_has_it) {
 TEST_F(mysql_shared_commit, after_a_failure_none_is_shared_for_a_while) {
   acquire({"a", "b", "c"});
   free_connection();
-  t.reply(0, failed({}, lock_wait_timeout));
+  t.reply(0, failed({}, wait_is_over));
   t.reply(0, {});
   for (int i = 0; i < 2; ++i) t.reply(0, granted_row(4));
   acquire({"d", "e", "f"});
@@ -200,7 +200,7 @@ TEST_F(mysql_shared_commit, whose_commit_failed_is_not_repeated_as_one) {
 TEST_F(mysql_shared_commit, that_cannot_be_rolled_back_ends_its_connection) {
   acquire({"a", "b", "c"});
   free_connection();
-  t.reply(0, failed({granted_row(2)}, lock_wait_timeout));
+  t.reply(0, failed({granted_row(2)}, wait_is_over));
   t.reply(0, error(command_denied));
   EXPECT_TRUE(t.connections[0]->closes);
   EXPECT_EQ(told_to(1) + told_to(2), "");

@@ -26,7 +26,7 @@ struct awaited_holders final : seam::holders_handler {
   base::failure why;
 };
 
-holder holder_of(std::string name, std::string owner) {
+holder held_by(std::string name, std::string owner) {
   holder out;
   out.name = std::move(name);
   out.owner = std::move(owner);
@@ -36,9 +36,9 @@ holder holder_of(std::string name, std::string owner) {
 TEST(redis_joint_holders, are_those_of_all_servers_each_of_them_once) {
   awaited_holders to;
   auto& joint = *new joint_holders(2, to);
-  joint.on_result({holder_of("b", "one"), holder_of("a", "two")});
+  joint.on_result({held_by("b", "one"), held_by("a", "two")});
   EXPECT_FALSE(to.found);
-  joint.on_result({holder_of("a", "one"), holder_of("b", "one")});
+  joint.on_result({held_by("a", "one"), held_by("b", "one")});
   EXPECT_EQ(to.text(), "a=one a=two b=one ");
 }
 
@@ -46,7 +46,7 @@ TEST(redis_joint_holders, are_unknown_where_a_server_fails_for_the_first_reason)
   awaited_holders to;
   auto& joint = *new joint_holders(3, to);
   joint.on_failed({errc::refused, "the first"});
-  joint.on_result({holder_of("a", "one")});
+  joint.on_result({held_by("a", "one")});
   joint.on_failed({errc::unavailable, "the second"});
   EXPECT_FALSE(to.found);
   EXPECT_EQ(to.why.code, errc::refused);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using testkit::thrown_by;
 
 constexpr std::string_view queue = "redisson_lock_queue:{job}";
-constexpr std::string_view times = "redisson_lock_timeout:{job}";
+constexpr std::string_view deadlines = "redisson_lock_timeout:{job}";
 constexpr std::string_view redissons = "5f0c9cf2-23a1-4bd5-b0a7-6b26b2a6d34e:97";
 constexpr std::string_view dead_of_ours =
     "8743c9c0-0795-4907-87fd-6c719a6b4586:8001699999999000000";
@@ -45,7 +45,7 @@ struct redisson_fair_clients : testing::Test {
   }
   void queued_by_redisson(std::string_view who, base::duration time) {
     const auto at = std::chrono::floor<std::chrono::milliseconds>(world.wall() + time).count();
-    world.command({"ZADD", times, std::to_string(at), who});
+    world.command({"ZADD", deadlines, std::to_string(at), who});
     world.command({"RPUSH", queue, who});
   }
   // How long acquire() takes.
@@ -56,7 +56,7 @@ struct redisson_fair_clients : testing::Test {
     return world.now() - before;
   }
   bool is_free() { return world.command({"EXISTS", "job"}) == ":0\r\n"; }
-  bool nobody_waits() { return world.command({"EXISTS", queue, times}) == ":0\r\n"; }
+  bool nobody_waits() { return world.command({"EXISTS", queue, deadlines}) == ":0\r\n"; }
 };
 
 TEST_F(redisson_fair_clients, acquire_renew_and_release) {
@@ -109,7 +109,7 @@ TEST_F(redisson_fair_clients, a_waiter_removed_while_it_lived_asks_for_its_place
   std::string first;
   world.at(1s, [&] {
     first = first_waiter();
-    world.command({"DEL", queue, times});
+    world.command({"DEL", queue, deadlines});
     queued_by_redisson(redissons, 600s);
   });
   world.at(5s, [&] {
