@@ -25,11 +25,24 @@ class mysql_foreign : public on_mariadb {
     return out;
   }
   static long long deadlocks() { return std::stoll(server().status("Innodb_deadlocks")); }
-  // Until a statement of the library waits for a row.
-  static void wait_until_ours_waits(const std::string& part) {
+  // FLUSH TABLES WITH READ LOCK, until it waits for statements.
+  static void begin_flush(mariadb_link& admin) {
+    admin.send("FLUSH TABLES WITH READ LOCK");
+    server().wait_until("SELECT STATE LIKE 'Waiting for%'" + of(admin), "1");
+  }
+  static void wait_until_flushed(mariadb_link& admin) {
+    server().wait_until("SELECT COMMAND" + of(admin), "Sleep");
+    admin.receive();
+  }
+  static std::string of(const mariadb_link& l) {
+    return " FROM information_schema.PROCESSLIST WHERE ID=" + std::to_string(l.id());
+  }
+  // Until that many statements of the library wait for a row.
+  static void wait_until_ours_waits(const std::string& part, std::size_t statements = 1) {
     server().wait_until(
-        "SELECT COUNT(*)>0 FROM information_schema.PROCESSLIST WHERE "
-        "USER='holdfast' AND COMMAND IN ('Query','Execute') AND TIME_MS>100 AND INFO LIKE '%" +
+        "SELECT COUNT(*)>=" + std::to_string(statements) +
+            " FROM information_schema.PROCESSLIST WHERE "
+            "USER='holdfast' AND COMMAND IN ('Query','Execute') AND TIME_MS>100 AND INFO LIKE '%" +
             part + "%'",
         "1");
   }
@@ -52,6 +65,47 @@ TEST_F(mysql_foreign, several_rows_are_granted_after_a_deadlock) {
   ours.join();
   EXPECT_TRUE(held) << ec.message();
   EXPECT_FALSE(open("row").mutex("a").try_acquire());
+}
+
+// FLUSH waits for a statement that waits for the first row. If the transaction that has this row
+// waited for FLUSH, nobody could go on, and the server does not detect it.
+TEST_F(mysql_foreign, several_rows_do_not_make_flush_tables_with_read_lock_wait) {
+  const std::string longer_than_the_test = "row&ttl=4m&op-timeout=50s";
+  const client mine = open(longer_than_the_test), theirs = open(longer_than_the_test);
+  for (const char* name : {"a", "b"}) mine.mutex(name).acquire().release();
+  mariadb_link other = link(), admin = server().root();
+  other.query("BEGIN");
+  other.query("SELECT 1 FROM holdfast_locks WHERE name='b' FOR UPDATE");
+  lease_set both;
+  std::error_code ec;
+  std::jthread ours([&] { both = mine.try_acquire_all_for({"a", "b"}, 60s, ec); });
+  wait_until_ours_waits("FOR UPDATE");
+  std::error_code ec_of_waiter;
+  std::jthread waiter([&] { lease one = theirs.mutex("a").try_acquire(ec_of_waiter); });
+  wait_until_ours_waits("UPDATE `holdfast_locks`");
+  begin_flush(admin);
+  other.query("ROLLBACK");
+  wait_until_flushed(admin);
+  admin.query("UNLOCK TABLES");
+  ours.join();
+  waiter.join();
+  EXPECT_TRUE(both) << ec.message();
+}
+
+// FLUSH waits for those that wait for the lock. The first of them has to be granted it, and to
+// release it, although no new statement that locks a row is executed.
+TEST_F(mysql_foreign, a_row_lock_is_handed_on_while_flush_tables_with_read_lock_waits) {
+  std::vector<client> clients;
+  std::vector<std::jthread> waiters;
+  lease held = open("for-update").mutex("a").acquire();
+  for (int i = 0; i < 3; ++i) clients.push_back(open("for-update&op-timeout=50s"));
+  for (const client& c : clients) waiters.emplace_back([c] { c.mutex("a").acquire().release(); });
+  wait_until_ours_waits("FOR UPDATE/*M! WAIT", waiters.size());
+  mariadb_link admin = server().root();
+  begin_flush(admin);
+  held.release();
+  wait_until_flushed(admin);
+  admin.query("UNLOCK TABLES");
 }
 
 // The library locks the record and then its number, and the other program the other way round.

@@ -36,7 +36,8 @@ void user::begin() {
   if (planned_ || over_) return;
   planned_ = true;
   ++attempt_;
-  after(world_.chance.between(0ns, world_.think_max()), [this] {
+  const moment think = world_.chance.between(0ns, world_.think_max());
+  after(std::exchange(until_next_, 0ns) + think, [this] {
     planned_ = false;
     ask();
   });
@@ -116,6 +117,7 @@ void user::refused(const base::failure& why) {
              why.text,
          why.code.value());
   world_.watch->gave_up(waits_on_, asked_, why);
+  if (why.code == errc::exhausted) until_next_ = 20ms;
 }
 
 moment user::waits(moment now, moment since) const noexcept {

@@ -61,6 +61,11 @@ sql_statement&& sql_statement::of_row(std::string_view key) && {
   return std::move(*this);
 }
 
+sql_statement&& sql_statement::with_rows_locked() && {
+  text_.insert(0, "/*M! SET STATEMENT lock_wait_timeout=0 FOR */ ");
+  return std::move(*this);
+}
+
 std::string sql_statement::text() const {
   std::vector<sql_value> all;
   all.reserve(values_.size());

@@ -334,6 +334,8 @@ TEST_F(mysql_server_model, a_row_is_locked_by_one_transaction_until_its_connecti
   const std::string tries = texts.try_lock("job", lock_mode::exclusive).text();
   const std::string waits = texts.wait("job", lock_mode::exclusive).text();
   pinned_pair a(both), b(both), other(both);
+  const std::string confirms = texts.confirm("job", lock_mode::exclusive).text();
+  a.expect_same(confirms);
   a.expect_same(tries);  // there is no row, and nothing is locked
   b.expect_same(tries);
   other.expect_same(texts.create("job").text());
@@ -344,7 +346,7 @@ TEST_F(mysql_server_model, a_row_is_locked_by_one_transaction_until_its_connecti
   other.expect_same(texts.probes("job").as_writer);
   other.expect_same(texts.probes("job").as_reader);
   other.expect_same(texts.end_of_try().text());
-  a.expect_same(texts.confirm("job", lock_mode::exclusive).text());
+  a.expect_same(confirms);
   b.begin_wait(waits);
   a.expect_same(texts.release("job").text());
   b.expect_same_end_of_wait();

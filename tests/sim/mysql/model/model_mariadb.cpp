@@ -19,8 +19,7 @@ model_reply one_row(sql_row_seen cells) {
   return out;
 }
 
-constexpr std::string_view short_wait = "/*M! SET STATEMENT innodb_lock_wait_timeout=1";
-constexpr std::string_view end_of_waits = "FOR */ ";
+constexpr std::string_view settings_of_one = "/*M! SET STATEMENT ", end_of_settings = "FOR */ ";
 
 std::string number_text(bool b) { return b ? "1" : "0"; }
 
@@ -87,9 +86,13 @@ void model_mariadb::run_next(std::uint64_t id, time_us now) {
   session& c = of(id);
   std::string statement = std::move(c.next.front());
   c.next.pop_front();
-  const bool is_short = begins(statement, short_wait);
-  c.row_wait_of_statement = is_short ? us_per_s : c.row_wait;
-  if (is_short) statement.erase(0, statement.find(end_of_waits) + end_of_waits.size());
+  c.row_wait_of_statement = c.row_wait;
+  if (begins(statement, settings_of_one)) {
+    const std::string_view settings(statement.data(), statement.find(end_of_settings));
+    if (const auto s = assigned(settings, "innodb_lock_wait_timeout"))
+      c.row_wait_of_statement = *s * us_per_s;
+    statement.erase(0, settings.size() + end_of_settings.size());
+  }
   run(id, statement, wall_(), now);
 }
 
@@ -145,6 +148,8 @@ bool model_mariadb::run_session(std::uint64_t id, std::string_view statement, ti
     out = one_row({std::to_string(draw_number() >> 24), std::to_string(id), c.address});
   } else if (begins(statement, "SELECT ID,HOST FROM information_schema.PROCESSLIST")) {
     out = listed(id, statement);
+  } else if (begins(statement, "SELECT 1/*M! AND @@in_transaction*/,UUID_SHORT(),@@read_only")) {
+    out = transaction_of(c);
   } else if (begins(statement, "SELECT @@read_only")) {
     out = one_row({is_read_only_ ? "1" : "0"});
   } else if (statement == "SET TRANSACTION ISOLATION LEVEL READ COMMITTED") {
@@ -267,6 +272,14 @@ std::string model_mariadb::with_number(const session& c, std::string statement,
   if (found != c.locked.end()) numbered_[static_cast<std::uint64_t>(number)] = found->second.serial;
   return statement.replace(at, call.size(),
                            std::to_string(number) + ',' + number_text(is_read_only_));
+}
+
+// Whether there is one, which only those with the lock of a row ask, and a number.
+model_reply model_mariadb::transaction_of(const session& c) {
+  const std::int64_t number = draw_number();
+  const bool has_row = !c.locked.empty();
+  if (has_row) numbered_[static_cast<std::uint64_t>(number)] = c.locked.begin()->second.serial;
+  return one_row({number_text(has_row), std::to_string(number), number_text(is_read_only_)});
 }
 
 // GET_LOCK(name,seconds), and perhaps UUID_SHORT(),@@read_only.

@@ -164,6 +164,7 @@ class model_mariadb {
   model_reply variables(const session&) const;
   std::int64_t draw_number();
   std::string number_under(const std::string& lock);
+  model_reply transaction_of(const session&);
   std::string with_number(const session&, std::string statement, const std::vector<row_key>&);
   bool refuses_lock(const session&, const std::vector<row_key>&) const;
   void finish_named(std::uint64_t id, bool granted, time_us now);

@@ -37,9 +37,11 @@ sql_statement statements::wait(std::string_view key, lock_mode mode) const {
           {key}};
 }
 
-// The transaction has the lock already, so nothing waits.
-sql_statement statements::confirm(std::string_view key, lock_mode mode) const {
-  return try_lock(key, mode);
+// The lock lasts as long as the transaction. A statement that locked the row once more would wait
+// for FLUSH TABLES WITH READ LOCK, which waits for the others that wait for this row. MySQL has no
+// @@in_transaction and ignores the comment.
+sql_statement statements::confirm(std::string_view, lock_mode) const {
+  return "SELECT 1/*M! AND @@in_transaction*/,UUID_SHORT(),@@read_only";
 }
 
 sql_statement statements::create(std::string_view key) const {

@@ -88,7 +88,15 @@ lock_request transaction::request_of(const part& p) const {
           .total_permits = p.total_permits};
 }
 
+bool transaction::has_locked_rows() const noexcept {
+  return (step_ == step::lock && at_ > 0) || (step_ > step::lock && step_ < step::commit);
+}
+
 sql_statement transaction::statement() const {
+  return has_locked_rows() ? statement_of_step().with_rows_locked() : statement_of_step();
+}
+
+sql_statement transaction::statement_of_step() const {
   const part& p = parts_[at_];
   const statements& texts = home_.row_texts();
   switch (step_) {

@@ -82,9 +82,11 @@ class transaction final : public statement_handler {
   void on_reply(const sql_reply&, const reply_context&) override;
   void on_cut(const failure&, const reply_context&) override;
 
-  bool has_statement() const noexcept;  // the part of this step
-  void advance() noexcept;              // to the next step that has one
+  bool has_statement() const noexcept;    // the part of this step
+  void advance() noexcept;                // to the next step that has one
+  bool has_locked_rows() const noexcept;  // at its next statement
   sql_statement statement() const;
+  sql_statement statement_of_step() const;
   lock_request request_of(const part&) const;
   bool is_broken() const noexcept;
   void read(const sql_reply&);

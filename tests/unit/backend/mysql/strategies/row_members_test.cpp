@@ -263,6 +263,33 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   t.reply(0, granted_row(0));
 }
 
+// The deadlock with FLUSH TABLES WITH READ LOCK (tests/fault/mysql/foreign_transactions_test.cpp).
+TEST_F(mysql_row_members, a_transaction_does_not_wait_for_a_table_once_it_has_a_row) {
+  told other_sink;
+  const auto other = t.s->open("another", other_sink);
+  const seam::lock_group group = seam::lock_group::of(2);
+  for (seam::claim* const c : {t.lock.get(), other.get()})
+    c->acquire({.one_attempt = true, .ttl = 30s, .group = group, .at = t.now()});
+  const auto waits_for_table = [&] {
+    return !t.statement(0).starts_with("/*M! SET STATEMENT lock_wait_timeout=0 FOR */ ");
+  };
+  reply_to("START TRANSACTION", {});
+  EXPECT_TRUE(waits_for_table()) << "it has no row yet";
+  reply_to("FOR UPDATE", rows({free_row}));
+  EXPECT_FALSE(waits_for_table()) << t.statement(0);
+  reply_to("FOR UPDATE", rows({row_with_members}));
+  EXPECT_FALSE(waits_for_table()) << t.statement(0);
+  reply_to("FROM `locks_members`", {});
+  for (int written = 0; written < 2; ++written) {
+    EXPECT_FALSE(waits_for_table()) << t.statement(0);
+    reply_to("UPDATE `locks`", granted_row(4));
+  }
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take() + other_sink.take(), "granted granted ");
+  other->release(nullptr);
+  t.reply(0, granted_row(0));
+}
+
 TEST_F(mysql_row_members, several_locks_are_not_written_once_one_of_them_is_not_wanted_any_more) {
   told other_sink;
   const auto other = t.s->open("another", other_sink);
