@@ -80,6 +80,33 @@ std::shared_ptr<rows_of_server> server_with_rows(unsigned count) {
   return std::make_shared<rows_of_server>(count);
 }
 
+// The server flushes its log once a second.
+class late_flush {
+ public:
+  explicit late_flush(mariadb_server& s) : server_(s) { set("2"); }
+  ~late_flush() { set("1"); }
+  late_flush(const late_flush&) = delete;
+  late_flush& operator=(const late_flush&) = delete;
+
+ private:
+  void set(const char* when) {
+    server_.query(std::string("SET GLOBAL innodb_flush_log_at_trx_commit=") + when);
+  }
+  mariadb_server& server_;
+};
+
+contest beside_late_flush(const std::shared_ptr<rows_of_server>& own, side limit, side ours) {
+  const auto late = [own](const side& s) {
+    return [own, s](seconds length) {
+      const late_flush flush(own->server);
+      return s(length).figure;
+    };
+  };
+  contest out{"", std::move(limit), std::move(ours)};
+  out.peers = {{"the limit, flush=2", late(out.limit)}, {"holdfast, flush=2", late(out.holdfast)}};
+  return out;
+}
+
 template <class Cycle>
 outcome cycles_per_second(seconds length, Cycle cycle) {
   return {1e9 / nanoseconds_per_cycle<cycles_of_row_batch>(length, cycle), {}};
@@ -94,10 +121,11 @@ std::vector<contest> mysql_row_confirmed() {
     raw->lock();
     raw->unlock();
   };
-  return {{"", [pair](seconds length) { return cycles_per_second(length, pair); },
-           [own](seconds length) {
-             return cycles_per_second(length, [&] { own->locks.front().acquire().release(); });
-           }}};
+  return {beside_late_flush(
+      own, [pair](seconds length) { return cycles_per_second(length, pair); },
+      [own](seconds length) {
+        return cycles_per_second(length, [&] { own->locks.front().acquire().release(); });
+      })};
 }
 
 std::vector<contest> mysql_own_rows() {
@@ -105,15 +133,16 @@ std::vector<contest> mysql_own_rows() {
   const auto own = server_with_rows(threads);
   const auto raw = std::make_shared<std::vector<raw_row>>();
   for (unsigned i = 0; i < raw_connections; ++i) raw->emplace_back(own->server, own->name_of(i));
-  return {{"",
-           [raw](seconds length) {
-             const auto row_of = [raw](unsigned i) -> raw_row& { return (*raw)[i]; };
-             return run_contenders_on(row_of, raw_connections, length);
-           },
-           [own](seconds length) {
-             const auto lock_of = [own](unsigned i) -> holdfast::mutex& { return own->locks[i]; };
-             return run_contenders_on(lock_of, threads, length);
-           }}};
+  return {beside_late_flush(
+      own,
+      [raw](seconds length) {
+        const auto row_of = [raw](unsigned i) -> raw_row& { return (*raw)[i]; };
+        return run_contenders_on(row_of, raw_connections, length);
+      },
+      [own](seconds length) {
+        const auto lock_of = [own](unsigned i) -> holdfast::mutex& { return own->locks[i]; };
+        return run_contenders_on(lock_of, threads, length);
+      })};
 }
 
 std::vector<contest> mysql_row_contenders() {
@@ -145,8 +174,8 @@ std::vector<contest> mysql_row_processes() {
                    {{"max/min per worker", o.unfairness},
                     {"hand-offs to another process/s", o.handoffs}}};
   };
-  return {
-      {"", [in_turn](seconds length) mutable { return cycles_per_second(length, in_turn); }, ours}};
+  return {beside_late_flush(
+      own, [in_turn](seconds length) mutable { return cycles_per_second(length, in_turn); }, ours)};
 }
 
 std::vector<contest> mysql_held() {
