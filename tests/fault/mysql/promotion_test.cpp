@@ -1,5 +1,5 @@
-// A replica is promoted by hand (docs/mysql-locks.md): locks that are rows are kept as far as they
-// were replicated.
+// A replica is promoted by hand (docs/backends/mysql.md): locks that are rows are kept as far as
+// they were replicated.
 #include <chrono>
 #include <ctime>
 #include <functional>

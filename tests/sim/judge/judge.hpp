@@ -87,7 +87,7 @@ struct plan;
 // has to confirm what counts (replicas=), there is no such window.
 // With a primary and a replica of MariaDB, the server that was promoted last counts at once. Users
 // may believe in grants that it lacks for the time of a lease, and in locks of connections to the
-// former primary for the idle timeout (docs/mysql-locks.md). The former primary grants nothing.
+// former primary for the idle timeout (docs/backends/mysql.md). The former primary grants nothing.
 // Where a lock is shared, or a semaphore:
 //   together | no reader holds with a writer, and no more permits are held than there are, by the
 //            | belief of the users and at the server.

@@ -9,8 +9,8 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-// Tokens of connections begin with the second of the server's start: docs/mysql-locks.md requires a
-// promoted server to have started after the former primary.
+// Tokens of connections begin with the second of the server's start: docs/backends/mysql.md
+// requires a promoted server to have started after the former primary.
 mysql_roles::mysql_roles(world& w, const played_strategy& s, const mysql_server::wall_clock& wall)
     : world_(w), strategy_(s), first_(w, s, wall, 0), second_(w, s, wall, 1) {
   second_.model().start_after(first_.model());
