@@ -4,6 +4,7 @@
 #include <chrono>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace bench {
 namespace {
@@ -45,9 +46,9 @@ outcome jvm_contenders::run(const std::string& command, seconds length) {
     fewest = std::min(fewest, idlest);
     used += cpu_ns;
   }
-  outcome out{sum / length.count(), {{"max/min per worker", most / std::max(fewest, 0.5)}}};
-  if (used > 0) out.beside.emplace_back("CPU us per cycle", used / 1e3 / std::max(sum, 0.5));
-  return out;
+  return {sum / length.count(),
+          {{"max/min per worker", most / std::max(fewest, 0.5)},
+           {"CPU us per cycle", used / 1e3 / std::max(sum, 0.5)}}};
 }
 
 }  // namespace bench

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "row.hpp"
@@ -20,7 +21,7 @@ class jvm_contenders {
   void add(std::shared_ptr<holdfast::testkit::java_peer>, const std::string& open);
 
   // All do `command`, "c main contenders TYPE NAME THREADS", for that long. Acquisitions a second;
-  // beside them what processor time of the JVMs one takes, where they say it.
+  // beside them the processor time of the JVMs for one.
   outcome run(const std::string& command, seconds length);
 
  private:

@@ -80,26 +80,14 @@ std::shared_ptr<rows_of_server> server_with_rows(unsigned count) {
   return std::make_shared<rows_of_server>(count);
 }
 
-// The server flushes its log once a second.
-class late_flush {
- public:
-  explicit late_flush(mariadb_server& s) : server_(s) { set("2"); }
-  ~late_flush() { set("1"); }
-  late_flush(const late_flush&) = delete;
-  late_flush& operator=(const late_flush&) = delete;
-
- private:
-  void set(const char* when) {
-    server_.query(std::string("SET GLOBAL innodb_flush_log_at_trx_commit=") + when);
-  }
-  mariadb_server& server_;
-};
-
+// Beside it, both sides on a server that flushes its log once a second.
 contest beside_late_flush(const std::shared_ptr<rows_of_server>& own, side limit, side ours) {
   const auto late = [own](const side& s) {
     return [own, s](seconds length) {
-      const late_flush flush(own->server);
-      return s(length).figure;
+      own->server.query("SET GLOBAL innodb_flush_log_at_trx_commit=2");
+      const double figure = s(length).figure;
+      own->server.query("SET GLOBAL innodb_flush_log_at_trx_commit=1");
+      return figure;
     };
   };
   contest out{"", std::move(limit), std::move(ours)};

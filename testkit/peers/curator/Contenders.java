@@ -4,16 +4,11 @@
 // wait of a thread from FROM on. Times are nanoseconds of CLOCK_MONOTONIC, so that several processes
 // count the same moment. Each thread has an object of its own: one object would wake all its threads
 // for each event. A PATH that ends with # is a lock for each thread.
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 
 final class Contenders {
-  private static final OperatingSystemMXBean process =
-      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-
   static Object run(CuratorFramework client, String[] words) throws InterruptedException {
     boolean own = words[1].endsWith("#");
     int size = Integer.parseInt(words[2]);
@@ -28,18 +23,11 @@ final class Contenders {
       all[i] = new Thread(() -> counts[mine] = cycles(lock, from, to, longest, mine));
       all[i].start();
     }
-    long before = processorTimeAt(from);
-    long used = processorTimeAt(to) - before;
+    long used = ProcessorTime.between(from, to);
     for (Thread t : all) t.join();
     var spread = Arrays.stream(counts).summaryStatistics();
     return spread.getSum() + " " + spread.getMax() + " " + spread.getMin() + " " + used + " "
         + Arrays.stream(longest).max().getAsLong();
-  }
-
-  private static long processorTimeAt(long moment) throws InterruptedException {
-    long left = moment - System.nanoTime();
-    if (left > 0) Thread.sleep(left / 1_000_000, (int) (left % 1_000_000));
-    return process.getProcessCpuTime();
   }
 
   private static long cycles(InterProcessLock lock, long from, long to, long[] longest, int mine) {

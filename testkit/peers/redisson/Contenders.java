@@ -1,7 +1,8 @@
 // contenders TYPE NAME THREADS FROM TO: threads that lock and unlock until the time TO. Answers with how
 // many cycles began after FROM and ended before TO, in all, by the busiest thread and by the idlest,
-// and with the longest wait of a thread for the lock from FROM on. Times are nanoseconds of CLOCK_MONOTONIC, so that several processes count the same moment. A NAME
-// that ends with # is a lock for each thread.
+// with the nanoseconds of processor time that this JVM used between FROM and TO, and with the longest
+// wait of a thread from FROM on. Times are nanoseconds of CLOCK_MONOTONIC, so that several processes
+// count the same moment. A NAME that ends with # is a lock for each thread.
 import java.util.Arrays;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -21,9 +22,10 @@ final class Contenders {
       all[i] = new Thread(() -> counts[mine] = cycles(lock, from, to, longest, mine));
       all[i].start();
     }
+    long used = ProcessorTime.between(from, to);
     for (Thread t : all) t.join();
     var spread = Arrays.stream(counts).summaryStatistics();
-    return spread.getSum() + " " + spread.getMax() + " " + spread.getMin() + " "
+    return spread.getSum() + " " + spread.getMax() + " " + spread.getMin() + " " + used + " "
         + Arrays.stream(longest).max().getAsLong();
   }
 

@@ -68,7 +68,7 @@ TEST_F(mysql_foreign, several_rows_are_granted_after_a_deadlock) {
 }
 
 // FLUSH waits for a statement that waits for the first row. If the transaction that has this row
-// waited for FLUSH, nobody could go on, and the server does not detect it.
+// waited for FLUSH, none of the three could continue. The server does not detect that.
 TEST_F(mysql_foreign, several_rows_do_not_make_flush_tables_with_read_lock_wait) {
   const std::string longer_than_the_test = "row&ttl=4m&op-timeout=50s";
   const client mine = open(longer_than_the_test), theirs = open(longer_than_the_test);
@@ -90,6 +90,7 @@ TEST_F(mysql_foreign, several_rows_do_not_make_flush_tables_with_read_lock_wait)
   ours.join();
   waiter.join();
   EXPECT_TRUE(both) << ec.message();
+  EXPECT_FALSE(ec_of_waiter) << ec_of_waiter.message();
 }
 
 // FLUSH waits for those that wait for the lock. The first of them has to be granted it, and to

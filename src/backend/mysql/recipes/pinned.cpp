@@ -55,6 +55,7 @@ pinned_recipe::step pinned_recipe::on_acquire_reply(const reply& r, time_point n
 }
 
 pinned_recipe::step pinned_recipe::pause(time_point now, const timing& t) noexcept {
+  is_unconfirmed_ = state_ == state::confirming;
   state_ = state::paused;
   return {.sleeps = true,
           .wake = std::min(now + claims::failed_pause_min, due(t)),
@@ -70,7 +71,8 @@ pinned_recipe::step pinned_recipe::on_lost(time_point, const timing& t) noexcept
 
 pinned_recipe::step pinned_recipe::on_wake(time_point now, const timing& t) noexcept {
   if (is_acquiring() && state_ == state::paused && now < due(t))
-    return turn_to(state::trying, operation::try_lock, t);
+    return is_unconfirmed_ ? turn_to(state::confirming, operation::confirm, t)
+                           : turn_to(state::trying, operation::try_lock, t);
   return on_time(now, t, is_leaving());
 }
 

@@ -11,14 +11,15 @@
 //              | busy                         | waiting    | send wait
 //   confirming | granted                      | held       | granted: the confirm's send + ...
 //              | gone                         | trying     | send try_lock
+//              | not now                      | paused     | sleep
 //   trying,    | absent                       | creating   | send create
-//   waiting,   | not now                      | paused     | sleep
-//   confirming |                              |            |
+//   waiting    | not now                      | paused     | sleep
 //   creating   | done                         | trying     | send try_lock
 //              | busy, one attempt            | idle       | refused (timed_out)
 //              | busy                         | waiting    | send wait
 //              | not now                      | paused     | sleep
-//   paused     | wake                         | trying     | send try_lock
+//   paused     | wake, paused in confirming   | confirming | send confirm: the connection has it
+//              | wake                         | trying     | send try_lock
 //   any of     | failed                       | idle       | refused; orphan
 //   these      | the connection is lost       | trying     | new owner, send try_lock: over another
 //   held       | the connection is lost       | lost       | lost (timed_out)
@@ -47,7 +48,7 @@ enum class pinned_verdict : unsigned char {
   granted,  // try_lock, confirm
   waited,   // wait: it was granted at some time
   busy,     // try_lock, wait, create: another connection holds it
-  absent,   // try_lock, wait, confirm: what is locked does not exist
+  absent,   // try_lock, wait: what is locked does not exist
   done,     // create, remove
   gone,     // confirm, remove: this connection does not hold it
   not_now,  // not executed, and to be sent again
@@ -72,6 +73,7 @@ class pinned_recipe
   step pause(time_point, const timing&) noexcept;
 
   state state_ = state::trying;
+  bool is_unconfirmed_ = false;  // paused in confirming
 };
 
 static_assert(claims::recipe<pinned_recipe>);

@@ -43,7 +43,8 @@ constexpr meaning meanings[] = {
     {1036, errc::unavailable, "connect to the primary"},
     {1114, errc::unavailable, "make room on the server"},
     {1021, errc::unavailable, "make room on the server"},
-    {error::lock_wait_timeout, errc::unavailable, "another transaction keeps the row of the lock"},
+    {error::lock_wait_timeout, errc::unavailable,
+     "another transaction keeps the row of the lock, or another statement its table"},
 };
 
 // A statement that failed with one of these changed nothing.

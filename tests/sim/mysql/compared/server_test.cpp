@@ -337,6 +337,7 @@ TEST_F(mysql_server_model, a_row_is_locked_by_one_transaction_until_its_connecti
   const std::string confirms = texts.confirm("job", lock_mode::exclusive).text();
   a.expect_same(confirms);
   a.expect_same(tries);  // there is no row, and nothing is locked
+  a.expect_same(confirms);
   b.expect_same(tries);
   other.expect_same(texts.create("job").text());
   other.expect_same("COMMIT");

@@ -101,6 +101,7 @@ void model_mariadb::run(std::uint64_t id, const std::string& statement, time_us 
   if (run_session(id, statement, now) || run_named(id, statement, now)) return;
   if (!reads(statement) && (is_read_only_ || refusal_ != 0))
     return reply(id, {.error = is_read_only_ ? read_only : refusal_}, now);
+  of(id).has_used_tables = true;
   std::vector<row_key> rows = rows_of(statement);
   const locking how = locking_of(statement);
   const bool needs_right = is_read_only_ && are_users_restricted_;
@@ -274,12 +275,13 @@ std::string model_mariadb::with_number(const session& c, std::string statement,
                            std::to_string(number) + ',' + number_text(is_read_only_));
 }
 
-// Whether there is one, which only those with the lock of a row ask, and a number.
+// @@in_transaction, and a number, which is drawn under the lock of the row if the session has one.
 model_reply model_mariadb::transaction_of(const session& c) {
   const std::int64_t number = draw_number();
-  const bool has_row = !c.locked.empty();
-  if (has_row) numbered_[static_cast<std::uint64_t>(number)] = c.locked.begin()->second.serial;
-  return one_row({number_text(has_row), std::to_string(number), number_text(is_read_only_)});
+  if (!c.locked.empty())
+    numbered_[static_cast<std::uint64_t>(number)] = c.locked.begin()->second.serial;
+  const bool is_in_one = c.is_in_transaction || (!c.commits && c.has_used_tables);
+  return one_row({number_text(is_in_one), std::to_string(number), number_text(is_read_only_)});
 }
 
 // GET_LOCK(name,seconds), and perhaps UUID_SHORT(),@@read_only.
@@ -380,7 +382,7 @@ void model_mariadb::end_transaction(session& c, bool commits) {
   if (commits && c.has_written) ++changes_;
   c.locked.clear();
   c.snapshot.reset();
-  c.has_written = c.is_in_transaction = c.is_next_read_committed = false;
+  c.has_written = c.is_in_transaction = c.is_next_read_committed = c.has_used_tables = false;
 }
 
 // Connections that end.

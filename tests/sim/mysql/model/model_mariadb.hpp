@@ -140,7 +140,8 @@ class model_mariadb {
     bool is_read_committed = false;
     bool is_next_read_committed = false;  // the next transaction, or the present one
     bool is_in_transaction = false;
-    bool has_left = false;  // the client
+    bool has_used_tables = false;  // since the last transaction ended
+    bool has_left = false;         // the client
     bool is_busy = false;
     std::deque<std::string> next;  // statements of the same text
     time_us row_wait = 50'000'000, row_wait_of_statement = row_wait, idle_timeout = 28'800'000'000,

@@ -1,6 +1,6 @@
 // The statements of strategy `for-update`, and its table: one row for each name that was ever used.
 //
-// Each statement finds its row by the primary key, so it locks that row alone. They are executed in
+// A statement finds its row by the primary key, so it locks that row alone. They are executed in
 // a transaction that writes nothing; automatic commits are off on the connection.
 #pragma once
 #include <string>

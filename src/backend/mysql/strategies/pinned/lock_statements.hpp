@@ -10,7 +10,6 @@
 //                    | no row: what is locked does not exist
 //   wait             | {1}: granted at some time | the others of try_lock
 //   confirm          | {1, number, read-only}: this connection holds it | {0}, {NULL}: it does not
-//                    | no row: what is locked does not exist
 //   create           | error 1205: another connection holds it
 //   release          | {1}, no row: released | {0}, {NULL}: it was not held
 //

@@ -130,6 +130,7 @@ void transaction::fail(errc why, std::string text) {
 void transaction::on_reply(const sql_reply& r, const reply_context& context) {
   if (since_ == time_point{}) since_ = context.sent;
   if (step_ == step::end) {
+    if (!r.is_ok()) return on_not_rolled_back(r, context);
     if (!creates_) return finish(context);
     step_ = step::create;
     return home_.over().run(context.on, statement(), *this, context.now);
@@ -148,6 +149,13 @@ void transaction::on_reply(const sql_reply& r, const reply_context& context) {
     if (step_ != step::end && !repeats) advance();
   }
   home_.over().run(context.on, statement(), *this, context.now);
+}
+
+// What the connection executes next would be part of the transaction.
+void transaction::on_not_rolled_back(const sql_reply& r, const reply_context& context) {
+  const failure why{errc::unavailable, explain_loss(r.error, r.text).text};
+  context.on.give_up(why);
+  on_cut(why, context);
 }
 
 void transaction::begin_again() {

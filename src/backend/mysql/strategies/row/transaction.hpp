@@ -10,7 +10,8 @@
 //   drop    | DELETE of each member that has expired  | write; end, if one was renewed since
 //   write   | the row, and the row of the member      | commit
 //   commit  | COMMIT                                  | each claim is granted
-//   end     | ROLLBACK                                | each claim is refused
+//   end     | ROLLBACK                                | each claim is refused; where that fails,
+//           |                                         | the connection is ended
 //   create  | ROLLBACK, and the row is created        | begin
 //
 // The members are read once all rows are locked: the server's snapshot is made by the first read
@@ -81,6 +82,7 @@ class transaction final : public statement_handler {
   // statement_handler
   void on_reply(const sql_reply&, const reply_context&) override;
   void on_cut(const failure&, const reply_context&) override;
+  void on_not_rolled_back(const sql_reply&, const reply_context&);
 
   bool has_statement() const noexcept;    // the part of this step
   void advance() noexcept;                // to the next step that has one

@@ -166,6 +166,26 @@ TEST_F(mysql_for_update, a_grant_that_was_waited_for_is_confirmed) {
   EXPECT_GT(t.sink.last.deadline, sent_at);
 }
 
+// A try would lock the row once more. While FLUSH TABLES WITH READ LOCK waits for other waiters, it
+// is refused, and the wait that follows would keep the row from them.
+TEST_F(mysql_for_update, a_confirmation_that_is_interrupted_is_sent_again) {
+  t.open();
+  acquire(false);
+  t.reply(1, error(locked));
+  t.reply(1, rows({{"1"}}));
+  for (int interruptions = 0; interruptions < 2; ++interruptions) {
+    ASSERT_TRUE(t.awaits(1, "@@in_transaction"));
+    t.reply(1, error(interrupted));
+    EXPECT_EQ(t.sink.take(), "");
+    t.pass(1s);
+  }
+  ASSERT_TRUE(t.awaits(1, "@@in_transaction"));
+  t.reply(1, rows({{"0", a_number}}));  // its transaction has gone
+  EXPECT_TRUE(t.awaits(1, "FOR UPDATE NOWAIT"));
+  t.reply(1, rows({{"1", a_number}}));
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
 // After a deadlock the transaction has gone, after KILL QUERY it has not.
 TEST_F(mysql_for_update, a_wait_that_the_server_ended_is_begun_again) {
   for (const unsigned why : {deadlock, interrupted}) {

@@ -4,6 +4,8 @@
 namespace holdfast::mysql_unit {
 namespace {
 
+constexpr unsigned may_not_roll_back = 1142;
+constexpr const char* no_wait_for_table = "/*M! SET STATEMENT lock_wait_timeout=0 FOR */ ";
 const mysql::sql_row free_row{"", "-1", "0"}, row_with_members{"", "-1", "1"};
 
 std::string refused(errc why) { return "refused:" + make_error_code(why).message() + ' '; }
@@ -250,11 +252,15 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   EXPECT_EQ(t.statement(0), "") << "it awaits the other member";
   other->acquire(request());
   reply_to("START TRANSACTION", {});
+  EXPECT_FALSE(t.awaits(0, no_wait_for_table)) << "it has no row yet";
   reply_to("name=x'616e6f74686572' FOR UPDATE", rows({free_row}));
+  EXPECT_TRUE(t.awaits(0, no_wait_for_table));
   reply_to("name=x'6a6f62' FOR UPDATE", rows({free_row}));
   reply_to("name=x'616e6f74686572'", granted_row(4));
+  EXPECT_TRUE(t.awaits(0, no_wait_for_table));
   reply_to("name=x'6a6f62'", granted_row(5));
   EXPECT_EQ(t.sink.words + other_sink.words, "");
+  EXPECT_EQ(t.statement(0), "COMMIT");
   reply_to("COMMIT", {});
   EXPECT_EQ(t.sink.take() + other_sink.take(), "granted granted ");
   EXPECT_EQ(t.sink.last.number, 5);
@@ -263,31 +269,28 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   t.reply(0, granted_row(0));
 }
 
-// The deadlock with FLUSH TABLES WITH READ LOCK (tests/fault/mysql/foreign_transactions_test.cpp).
-TEST_F(mysql_row_members, a_transaction_does_not_wait_for_a_table_once_it_has_a_row) {
-  told other_sink;
-  const auto other = t.s->open("another", other_sink);
-  const seam::lock_group group = seam::lock_group::of(2);
-  for (seam::claim* const c : {t.lock.get(), other.get()})
-    c->acquire({.one_attempt = true, .ttl = 30s, .group = group, .at = t.now()});
-  const auto waits_for_table = [&] {
-    return !t.statement(0).starts_with("/*M! SET STATEMENT lock_wait_timeout=0 FOR */ ");
-  };
-  reply_to("START TRANSACTION", {});
-  EXPECT_TRUE(waits_for_table()) << "it has no row yet";
-  reply_to("FOR UPDATE", rows({free_row}));
-  EXPECT_FALSE(waits_for_table()) << t.statement(0);
-  reply_to("FOR UPDATE", rows({row_with_members}));
-  EXPECT_FALSE(waits_for_table()) << t.statement(0);
-  reply_to("FROM `locks_members`", {});
-  for (int written = 0; written < 2; ++written) {
-    EXPECT_FALSE(waits_for_table()) << t.statement(0);
-    reply_to("UPDATE `locks`", granted_row(4));
+// It has locked a row, which those may wait for that FLUSH TABLES WITH READ LOCK waits for.
+TEST_F(mysql_row_members, a_transaction_that_drops_a_member_does_not_wait_for_a_table) {
+  t.acquire_permits(1, 3);
+  lock_row(row_with_members);
+  EXPECT_TRUE(t.awaits(0, no_wait_for_table));
+  reply_to("FROM `locks_members`", rows({{"expired", "0", "7", "3", "3"}}));
+  for (const char* part : {"DELETE FROM `locks_members`", "UPDATE `locks`", "INSERT INTO"}) {
+    EXPECT_TRUE(t.awaits(0, no_wait_for_table)) << t.statement(0);
+    reply_to(part, granted_row(10));
   }
+  EXPECT_EQ(t.statement(0), "COMMIT");
   reply_to("COMMIT", {});
-  EXPECT_EQ(t.sink.take() + other_sink.take(), "granted granted ");
-  other->release(nullptr);
-  t.reply(0, granted_row(0));
+}
+
+// What the connection executes next would be part of the transaction, and not committed.
+TEST_F(mysql_row_members, a_transaction_that_cannot_be_rolled_back_ends_its_connection) {
+  t.acquire_permits(1, 3);
+  lock_row({"another", "5000000", "0"});
+  reply_to("ROLLBACK", error(may_not_roll_back));
+  EXPECT_TRUE(t.connections[0]->closes);
+  EXPECT_EQ(t.sink.take(), "");
+  t.close_requested();
 }
 
 TEST_F(mysql_row_members, several_locks_are_not_written_once_one_of_them_is_not_wanted_any_more) {
