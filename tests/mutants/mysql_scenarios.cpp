@@ -348,6 +348,18 @@ static std::string a_semaphore_has_a_size() {
   return is_refused ? "" : "4 permits of 3 are granted";
 }
 
+static std::string a_failed_rollback_ends_the_connection() {
+  server_fixture t("row");
+  t.open();
+  t.acquire_permits(1, 3);
+  t.reply(0, {});
+  t.reply(0, rows({{"another", "5000000", "0"}}));
+  t.reply(0, error(1142));  // ROLLBACK
+  if (!t.connections[0]->closes) return "the next grants are in a transaction that never ends";
+  t.close_requested();
+  return "";
+}
+
 static std::string an_expired_reader_stays_expired() {
   const std::string text =
       my::row::statements("t")
@@ -450,6 +462,7 @@ constexpr scenario all_of_mysql[] = {
     {mutant::commit_doubt_ignored, "mysql", a_release_in_a_failed_commit_may_have_taken_effect},
     {mutant::shared_rows_unsorted, "mysql", two_clients_lock_rows_in_one_order},
     {mutant::row_members_ignored, "mysql", a_writer_respects_readers},
+    {mutant::open_transaction_kept, "mysql", a_failed_rollback_ends_the_connection},
     {mutant::row_permits_not_counted, "mysql", a_semaphore_has_a_size},
     {mutant::late_renewal_shortens, "mysql", a_renewal_shortens_no_lease},
     {mutant::expired_member_renewed, "mysql", an_expired_reader_stays_expired},
