@@ -37,9 +37,9 @@ sql_statement statements::wait(std::string_view key, lock_mode mode) const {
           {key}};
 }
 
-// The lock lasts as long as the transaction. A statement that locked the row once more would wait
-// for FLUSH TABLES WITH READ LOCK, which waits for the others that wait for this row. MySQL has no
-// @@in_transaction and ignores the comment.
+// The lock lasts as long as the transaction. A statement that locked the row once more would be
+// refused while FLUSH TABLES WITH READ LOCK waits for the others that wait for this row. MySQL has
+// no @@in_transaction and ignores the comment.
 sql_statement statements::confirm(std::string_view, lock_mode) const {
   return "SELECT 1/*M! AND @@in_transaction*/,UUID_SHORT(),@@read_only";
 }
