@@ -23,7 +23,8 @@ namespace zk = holdfast::zookeeper;
 
 namespace {
 
-constexpr unsigned programs = 4, threads_of_program = 4, contenders = programs * threads_of_program;
+constexpr unsigned racing_programs = 4, threads_of_program = 4,
+                   contenders = racing_programs * threads_of_program;
 constexpr unsigned queued_sessions = 1'000;
 
 // Waits until that node has that number of children. A session of its own asks.
@@ -77,7 +78,7 @@ class drained_sessions {
 
 peer shortest_chain(const std::shared_ptr<zookeeper_fixture>& fixture) {
   return {"a chain of bare deletions",
-          [fixture](seconds) { return bare_chain(fixture->port(), programs); }};
+          [fixture](seconds) { return bare_chain(fixture->port(), racing_programs); }};
 }
 
 }  // namespace
@@ -96,7 +97,8 @@ std::vector<contest> zookeeper_processes() {
   const auto fixture = std::make_shared<zookeeper_fixture>();
   const auto ours = [fixture](seconds length) {
     const auto o =
-        run_contender({"mutex", fixture->url("?turns=1"), programs, threads_of_program}, length);
+        run_contender({"mutex", fixture->url("?turns=1"), racing_programs, threads_of_program},
+                      length);
     return outcome{o.cycles,
                    {{"max/min per worker", o.unfairness},
                     {"hand-offs to another process/s", o.handoffs}}};
@@ -105,7 +107,7 @@ std::vector<contest> zookeeper_processes() {
   peers.push_back(shortest_chain(fixture));
   return {{"",
            [fixture](seconds length) {
-             return outcome{bare_queue(fixture->port(), programs, length), {}};
+             return outcome{bare_queue(fixture->port(), racing_programs, length), {}};
            },
            ours, std::move(peers)}};
 }
