@@ -67,7 +67,8 @@ class user {
   bool waits_on_ = false;         // for as long as it takes
   moment bound_ = moment::max();  // counted from asked_; max(): none
   moment last_attempt_{}, stood_then_{};
-  // Until it asks again after numbers were used up: an operator needs a moment without requests.
+  // The pause before the next request once numbers are used up. An operator needs a moment without
+  // requests to reset them.
   moment until_next_{};
 
   int attempt_ = 0;

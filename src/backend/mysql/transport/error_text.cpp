@@ -98,6 +98,10 @@ base::failure explain_loss(unsigned error, std::string_view text) {
   return explained(error, text, errc::unavailable);
 }
 
+base::failure explain_doubt(unsigned error, std::string_view text) {
+  return {errc::unavailable, explain_loss(error, text).text};
+}
+
 base::failure explain_connecting(unsigned error, std::string_view text) {
   constexpr unsigned cut_off = 2013;
   if (error == cut_off)

@@ -29,6 +29,8 @@ bool ends_connection(unsigned error) noexcept;
 base::failure explain(unsigned error, std::string_view text);
 // Why a connection has ended.
 base::failure explain_loss(unsigned error, std::string_view text);
+// Why the outcome of a transaction is unknown: `unavailable`, whatever the error.
+base::failure explain_doubt(unsigned error, std::string_view text);
 // For an attempt to connect.
 base::failure explain_connecting(unsigned error, std::string_view text);
 // A failure from explain_connecting(): the server, or this user, has no connection left.

@@ -30,10 +30,6 @@ constexpr std::string_view wait_of_first = "/*M! SET STATEMENT innodb_lock_wait_
 constexpr std::string_view wait_of_next =
     "/*M! SET STATEMENT innodb_lock_wait_timeout=1,lock_wait_timeout=0 FOR */ ";
 
-failure doubt_after(const sql_reply& r) {
-  return {errc::unavailable, explain_loss(r.error, r.text).text};
-}
-
 std::string_view row_of(const queued_statement& s) { return s.statement.row(); }
 
 }  // namespace
@@ -68,7 +64,8 @@ void shared_commit::on_reply(const sql_reply& r, const reply_context& context) {
   if (rolls_back_) return on_rolled_back(r, context);
   if (!is_committed(r)) {
     rolls_back_ = true;
-    if (has_begun_commit(r) && !planted(mutant::commit_doubt_ignored)) doubt_ = doubt_after(r);
+    if (has_begun_commit(r) && !planted(mutant::commit_doubt_ignored))
+      doubt_ = explain_doubt(r.error, r.text);
     return home_.run(context.on, "ROLLBACK", *this, context.now);
   }
   const std::list<shared_commit> self = home_.take_out(*this);
@@ -78,7 +75,7 @@ void shared_commit::on_reply(const sql_reply& r, const reply_context& context) {
 
 void shared_commit::on_rolled_back(const sql_reply& r, const reply_context& context) {
   if (!r.is_ok()) {
-    doubt_ = doubt_after(r);
+    doubt_ = explain_doubt(r.error, r.text);
     context.on.give_up(doubt_);
   }
   if (doubt_.code) return on_cut(doubt_, context);

@@ -37,9 +37,10 @@ class sql_statement {
   // share a commit; one without a row shares none.
   sql_statement&& of_row(std::string_view key) &&;
   bool has_row() const noexcept { return row_ < values_.size(); }
-  // Of a transaction that has locked rows: it fails where it would wait for its table. FLUSH TABLES
-  // WITH READ LOCK makes it wait, and waits for statements that may wait for one of these rows; the
-  // server does not detect that deadlock. MySQL has no SET STATEMENT and ignores the comment.
+  // The same statement for a transaction that has locked rows: it fails at once if it would have
+  // to wait for its table. FLUSH TABLES WITH READ LOCK makes it wait, and waits for statements that
+  // may wait for one of these rows; the server does not detect that deadlock. MySQL has no SET
+  // STATEMENT and ignores the comment.
   sql_statement&& with_rows_locked() &&;
   const std::string& row() const { return std::get<std::string>(values_[row_]); }  // if it has one
 

@@ -152,9 +152,9 @@ void transaction::on_reply(const sql_reply& r, const reply_context& context) {
   home_.over().run(context.on, statement(), *this, context.now);
 }
 
-// What the connection executes next would be part of the transaction.
+// The next statements on this connection would belong to the open transaction.
 void transaction::on_not_rolled_back(const sql_reply& r, const reply_context& context) {
-  const failure why{errc::unavailable, explain_loss(r.error, r.text).text};
+  const failure why = explain_doubt(r.error, r.text);
   context.on.give_up(why);
   on_cut(why, context);
 }

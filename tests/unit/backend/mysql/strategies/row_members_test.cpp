@@ -269,7 +269,7 @@ TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
   t.reply(0, granted_row(0));
 }
 
-// It has locked a row, which those may wait for that FLUSH TABLES WITH READ LOCK waits for.
+// FLUSH TABLES WITH READ LOCK may wait for a statement that waits for the row it has locked.
 TEST_F(mysql_row_members, a_transaction_that_drops_a_member_does_not_wait_for_a_table) {
   t.acquire_permits(1, 3);
   lock_row(row_with_members);
@@ -283,7 +283,7 @@ TEST_F(mysql_row_members, a_transaction_that_drops_a_member_does_not_wait_for_a_
   reply_to("COMMIT", {});
 }
 
-// What the connection executes next would be part of the transaction, and not committed.
+// The next statements on this connection would belong to the open transaction and not be committed.
 TEST_F(mysql_row_members, a_transaction_that_cannot_be_rolled_back_ends_its_connection) {
   t.acquire_permits(1, 3);
   lock_row({"another", "5000000", "0"});
